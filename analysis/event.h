@@ -40,6 +40,7 @@ enum cs_event_kind {
     CS_EVENT_GRAPH_LAUNCH, /* struct cs_event */
     CS_EVENT_SYNC,         /* struct cs_event: the host waited for head.stream (0 with CS_FLAG_ALL_STREAMS: for everything) */
     CS_EVENT_COPY_TIME,    /* struct cs_copy_time: the device's own timing of an earlier copy */
+    CS_EVENT_END,          /* struct cs_event: the program is being torn down; what dies from here on is no evidence */
     /* what could not be seen */
     CS_EVENT_BLIND_BEGIN,  /* struct cs_blind: from here launches and copies may go unseen */
     CS_EVENT_BLIND_END,    /* struct cs_blind */

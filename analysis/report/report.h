@@ -9,6 +9,7 @@
 #define COPYSPY_ANALYSIS_REPORT_REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -8,8 +8,8 @@
  *
  * Threads: one store is used by one thread at a time. Texts live as long as the store.
  */
-#ifndef COPYSPY_ANALYSIS_STACKS_H
-#define COPYSPY_ANALYSIS_STACKS_H
+#ifndef COPYSPY_ANALYSIS_STACKS_STACKS_H
+#define COPYSPY_ANALYSIS_STACKS_STACKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
