@@ -15,3 +15,31 @@ find_library(COPYSPY_CUDART NAMES cudart libcudart.so.13 libcudart.so.12 HINTS $
              ${COPYSPY_CUDA_ROOT}/lib ${_root}/lib64 ${_root}/lib ${_root}/targets/x86_64-linux/lib REQUIRED)
 add_library(cuda_headers INTERFACE)
 target_include_directories(cuda_headers SYSTEM INTERFACE ${COPYSPY_CUDA_INCLUDE} ${COPYSPY_CUPTI_INCLUDE})
+
+# copyspy_cuda_objects(<variable> <file.cu>...): compiles each file with nvcc for the architectures below, machine code
+# for each and PTX for the last. Sets <variable> to the object files, to be named among a target's sources. Device code
+# is not compressed, so that the stand-in runtime can hand out the cubins; host code carries line numbers, so that
+# reports can quote it.
+set(COPYSPY_CUDA_ARCHITECTURES "80;90" CACHE STRING "compute capabilities to compile kernels for")
+set(COPYSPY_NVCC_FLAGS -std=c++17 -O3 -g -lineinfo --no-compress -Xcompiler=-fPIC,-Wall,-Wextra -Werror all-warnings
+    -I${CMAKE_SOURCE_DIR})
+foreach(_arch IN LISTS COPYSPY_CUDA_ARCHITECTURES)
+  list(APPEND COPYSPY_NVCC_FLAGS -gencode arch=compute_${_arch},code=sm_${_arch})
+endforeach()
+list(GET COPYSPY_CUDA_ARCHITECTURES -1 _arch)
+list(APPEND COPYSPY_NVCC_FLAGS -gencode arch=compute_${_arch},code=compute_${_arch})
+
+function(copyspy_cuda_objects variable)
+  set(objects "")
+  foreach(file IN LISTS ARGN)
+    get_filename_component(source ${file} ABSOLUTE)
+    get_filename_component(name ${file} NAME)
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${COPYSPY_NVCC} ${COPYSPY_NVCC_FLAGS} -MD -MF ${object}.d -c ${source} -o ${object}
+      DEPENDS ${source} DEPFILE ${object}.d VERBATIM COMMENT "Building CUDA object ${name}.o")
+    list(APPEND objects ${object})
+  endforeach()
+  set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  set(${variable} ${objects} PARENT_SCOPE)
+endfunction()
