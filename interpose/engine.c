@@ -1,0 +1,358 @@
+/*
+ * engine.c - see engine.h. Opens the analysis library, feeds it the events, has the report made and writes it out.
+ *
+ * Everything but cs_engine_wake and cs_engine_finish* runs on the analysis thread: all signals blocked, guard held, no
+ * call to CUDA on the program's streams. When something fails here, copyspy says so in one line and turns itself off;
+ * the program goes on.
+ */
+#include "interpose/engine.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/analysis.h"
+#include "interpose/code.h"
+#include "interpose/cupti_plane.h"
+#include "interpose/device.h"
+#include "interpose/end.h"
+#include "interpose/process.h"
+#include "interpose/ring.h"
+#include "interpose/stack.h"
+#include "interpose/state.h"
+#include "interpose/thread.h"
+#include "interpose/warn.h"
+
+/* The analysis library's functions that are used here. */
+#define ANALYSIS_FUNCTIONS(X)                                                                                          \
+    X(cs_analysis_new)                                                                                                 \
+    X(cs_analysis_event)                                                                                               \
+    X(cs_analysis_report)                                                                                              \
+    X(cs_report_write)                                                                                                 \
+    X(cs_report_free)                                                                                                  \
+    X(cs_format_of)
+
+enum phase { ASLEEP, RUNNING, FINISHING, FINISHED };
+
+/* Waiting, in nanoseconds and rounds. */
+enum {
+    IDLE_SHORTEST = 200000,
+    IDLE_LONGEST = 10000000,
+    FINISH_STEP = 1000000,
+    FINISH_STEPS = 5000,
+    FLUSH_STEP = 1000000,
+    FLUSH_STEPS = 1000
+};
+
+static struct {
+    _Atomic int phase;
+    pthread_t thread;
+    struct cs_analysis *analysis;
+#define DECLARE(name) __typeof__(name) *name;
+    ANALYSIS_FUNCTIONS(DECLARE)
+#undef DECLARE
+} engine;
+
+static void pause_for(long nanoseconds)
+{
+    struct timespec moment = {0, nanoseconds};
+    nanosleep(&moment, NULL);
+}
+
+/* ---- setting up ---- */
+
+static bool open_analysis(void)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/libcopyspy-analysis.so", cs_state_directory());
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        cs_warn_once("analysis library", "%s; nothing will be reported", dlerror());
+        return false;
+    }
+#define RESOLVE(name)                                                                                                  \
+    engine.name = (__typeof__(engine.name))dlsym(library, #name);                                                      \
+    if (!engine.name) {                                                                                                \
+        cs_warn_once("analysis library", "%s has no %s: it belongs to another version of copyspy; nothing will be "    \
+                     "reported", path, #name);                                                                         \
+        return false;                                                                                                  \
+    }
+    ANALYSIS_FUNCTIONS(RESOLVE)
+#undef RESOLVE
+    return true;
+}
+
+static void take(void *context, const struct cs_event *event)
+{
+    engine.cs_analysis_event(context, event);
+}
+
+static void tell_of_blindness(struct cs_analysis *analysis)
+{
+    if (cs_cupti_active())
+        return;
+    struct cs_blind blind = {.head = {.size = sizeof blind, .kind = CS_EVENT_BLIND_BEGIN},
+                             .reason = cs_cupti_blind_reason()};
+    take(analysis, &blind.head);
+}
+
+static bool set_up(void)
+{
+    if (!open_analysis())
+        return false;
+    struct cs_host host = {NULL, cs_code_map, cs_code_unmap};
+    engine.analysis = engine.cs_analysis_new(&host);
+    if (!engine.analysis) {
+        cs_warn_once("analysis", "no memory for the analysis; nothing will be reported");
+        return false;
+    }
+    cs_process_describe(take, engine.analysis);
+    cs_device_each(take, engine.analysis);
+    tell_of_blindness(engine.analysis);
+    return true;
+}
+
+/* ---- the report ---- */
+
+static bool stderr_is_colourful(const struct cs_config *config)
+{
+    return config->color == CS_COLOR_ALWAYS || (config->color == CS_COLOR_AUTO && isatty(STDERR_FILENO));
+}
+
+static int write_to(FILE *stream, const struct cs_report *report, enum cs_format format,
+                    const struct cs_render_options *options)
+{
+    struct cs_error error = {""};
+    if (engine.cs_report_write(report, format, options, stream, &error) != 0) {
+        cs_warn_once("report", "%s", error.message);
+        return -1;
+    }
+    return 0;
+}
+
+static void write_to_stderr(const struct cs_report *report, const struct cs_config *config)
+{
+    struct cs_render_options options = {stderr_is_colourful(config), config->show == CS_SHOW_ALL};
+    int file = dup(STDERR_FILENO);
+    FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
+    if (!stream)
+        return;
+    write_to(stream, report, CS_FORMAT_TEXT, &options);
+    fclose(stream);
+}
+
+/* Devices and pipes are written to as they are. */
+static bool is_special(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+static int write_to_file(const char *path, const struct cs_report *report, enum cs_format format,
+                         const struct cs_render_options *options)
+{
+    FILE *stream = fopen(path, "we");
+    if (!stream)
+        return -1;
+    int result = write_to(stream, report, format, options);
+    return fclose(stream) == 0 ? result : -1;
+}
+
+/* A file is written beside its path and renamed, so that a reader never sees half a report. */
+static int write_to_path(const char *path, const struct cs_report *report, const struct cs_config *config)
+{
+    struct cs_render_options options = {false, config->show == CS_SHOW_ALL};
+    enum cs_format format = engine.cs_format_of(path);
+    if (is_special(path))
+        return write_to_file(path, report, format, &options);
+    char temporary[PATH_MAX + 32];
+    snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid());
+    if (write_to_file(temporary, report, format, &options) == 0 && rename(temporary, path) == 0)
+        return 0;
+    int saved = errno;
+    unlink(temporary);
+    errno = saved;
+    return -1;
+}
+
+static void write_report(const struct cs_report *report)
+{
+    const struct cs_config *config = cs_state_config();
+    char path[PATH_MAX];
+    if (cs_process_report_path(config, path, sizeof path) && write_to_path(path, report, config) == 0)
+        return;
+    if (*path)
+        cs_warn_once("report path", "COPYSPY_REPORT=%s cannot be written (%s); the report follows here", path,
+                     strerror(errno));
+    write_to_stderr(report, config);
+}
+
+static void make_report(void)
+{
+    struct cs_self self = {.events = cs_emit_count(), .code_bytes = cs_code_bytes()};
+    for (struct cs_thread *thread = cs_thread_list(); thread; thread = thread->next)
+        self.lost_events += thread->lost;
+    struct cs_report *report = engine.cs_analysis_report(engine.analysis, &self);
+    if (!report) {
+        cs_warn_once("report", "no memory for the report");
+        return;
+    }
+    write_report(report);
+    engine.cs_report_free(report);
+}
+
+/* ---- the thread ---- */
+
+static _Atomic bool flushed;
+
+static void *flush_now(void *unused)
+{
+    (void)unused;
+    struct cs_thread *thread = cs_thread_self();
+    if (thread)
+        thread->guard++;
+    cs_cupti_flush(true);
+    atomic_store(&flushed, true);
+    return NULL;
+}
+
+static int start_thread(pthread_t *thread, void *(*function)(void *))
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(thread, NULL, function, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
+}
+
+/* The last flush can hang when the driver is in a bad state, so it gets a thread of its own and a bounded time. */
+static void last_flush(void)
+{
+    pthread_t thread;
+    if (!cs_cupti_active() || start_thread(&thread, flush_now) != 0)
+        return;
+    pthread_detach(thread);
+    for (int step = 0; step < FLUSH_STEPS && !atomic_load(&flushed); step++) {
+        cs_ring_drain(take, engine.analysis);
+        pause_for(FLUSH_STEP);
+    }
+}
+
+static void finish(void)
+{
+    last_flush();
+    cs_ring_drain(take, engine.analysis);
+    make_report();
+    atomic_store(&engine.phase, FINISHED);
+}
+
+static void idle(long *nanoseconds, uint64_t taken)
+{
+    *nanoseconds = taken ? IDLE_SHORTEST : *nanoseconds * 2;
+    if (*nanoseconds > IDLE_LONGEST)
+        *nanoseconds = IDLE_LONGEST;
+    pause_for(*nanoseconds);
+}
+
+static bool second_passed(time_t *last)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if (now.tv_sec == *last)
+        return false;
+    *last = now.tv_sec;
+    return true;
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    struct cs_thread *self = cs_thread_self();
+    if (self)
+        self->guard++;
+    if (!self || !set_up()) {
+        cs_state_off();
+        atomic_store(&engine.phase, FINISHED);
+        return NULL;
+    }
+    long wait = IDLE_SHORTEST;
+    time_t last = 0;
+    while (atomic_load_explicit(&engine.phase, memory_order_acquire) != FINISHING) {
+        uint64_t taken = cs_ring_drain(take, engine.analysis);
+        cs_thread_reap();
+        if (second_passed(&last))
+            cs_cupti_flush(false);
+        idle(&wait, taken);
+    }
+    finish();
+    return NULL;
+}
+
+/* ---- from the program's threads ---- */
+
+static void start(void)
+{
+    int expected = ASLEEP;
+    if (!cs_state_own_process() || !atomic_compare_exchange_strong(&engine.phase, &expected, RUNNING))
+        return;
+    int saved = errno;
+    cs_end_arm();
+    if (start_thread(&engine.thread, run) != 0) {
+        cs_state_off();
+        atomic_store(&engine.phase, FINISHED);
+        cs_warn_once("analysis thread", "the analysis thread cannot be started (%s); nothing will be reported",
+                     strerror(errno));
+    } else {
+        pthread_detach(engine.thread);
+    }
+    errno = saved;
+}
+
+void cs_engine_wake(void)
+{
+    if (atomic_load_explicit(&engine.phase, memory_order_relaxed) == ASLEEP)
+        start();
+}
+
+static void wait_for_report(void)
+{
+    int running = RUNNING;
+    atomic_compare_exchange_strong(&engine.phase, &running, FINISHING);
+    for (int step = 0; step < FINISH_STEPS && atomic_load(&engine.phase) == FINISHING; step++)
+        pause_for(FINISH_STEP);
+}
+
+void cs_engine_finish(void)
+{
+    if (!cs_state_own_process() || atomic_load(&engine.phase) == ASLEEP)
+        return;
+    struct cs_thread *thread = cs_thread_peek();
+    if (thread && thread->guard)
+        return;
+    int saved = errno;
+    wait_for_report();
+    cs_state_off();
+    errno = saved;
+}
+
+void cs_engine_finish_from_signal(void)
+{
+    cs_engine_finish();
+}
+
+void cs_engine_after_fork(void)
+{
+    atomic_store(&engine.phase, FINISHED);
+}

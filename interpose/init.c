@@ -1,0 +1,111 @@
+/*
+ * init.c - the library's constructor, its state, and fork. The constructor runs before main on the only thread there is; in
+ * a process that never uses CUDA nothing else of this library ever runs.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "interpose/engine.h"
+#include "interpose/stack.h"
+#include "interpose/state.h"
+#include "interpose/thread.h"
+#include "interpose/warn.h"
+
+static struct {
+    _Atomic bool active;
+    pid_t process;
+    char path[PATH_MAX], directory[PATH_MAX];
+    struct cs_config config;
+} state;
+
+bool cs_state_active(void)
+{
+    return atomic_load_explicit(&state.active, memory_order_relaxed);
+}
+
+void cs_state_off(void)
+{
+    atomic_store(&state.active, false);
+}
+
+bool cs_state_own_process(void)
+{
+    return state.process == getpid();
+}
+
+const char *cs_state_directory(void)
+{
+    return state.directory;
+}
+
+const char *cs_state_path(void)
+{
+    return state.path;
+}
+
+const struct cs_config *cs_state_config(void)
+{
+    return &state.config;
+}
+
+static bool find_self(void)
+{
+    Dl_info info;
+    if (!dladdr(&state, &info) || !info.dli_fname || !realpath(info.dli_fname, state.path))
+        return false;
+    snprintf(state.directory, sizeof state.directory, "%s", state.path);
+    char *slash = strrchr(state.directory, '/');
+    if (slash)
+        *slash = '\0';
+    return slash != NULL;
+}
+
+/* A child that was forked after CUDA was first used cannot use CUDA; one that was forked before starts afresh. */
+static void after_fork_in_child(void)
+{
+    bool used = cs_thread_list() != NULL;
+    cs_thread_after_fork();
+    cs_stack_after_fork();
+    if (used) {
+        cs_state_off();
+        cs_engine_after_fork();
+    }
+    state.process = getpid();
+}
+
+static void warn_of(const char *text, void *unused)
+{
+    (void)unused;
+    cs_warn_once(text, "%s", text);
+}
+
+/* The driver opens the library that this names and calls its InitializeInjection from cuInit. */
+static void ask_for_injection(void)
+{
+    if (state.config.cupti)
+        setenv("CUDA_INJECTION64_PATH", state.path, 0);
+}
+
+static const char *environment(void *unused, const char *name)
+{
+    (void)unused;
+    return getenv(name);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    state.process = getpid();
+    cs_config_read(&state.config, environment, NULL, warn_of, NULL);
+    if (!state.config.enable || !find_self())
+        return;
+    cs_thread_start((uint64_t)state.config.ring_kb * 1024);
+    pthread_atfork(NULL, NULL, after_fork_in_child);
+    ask_for_injection();
+    atomic_store(&state.active, true);
+}

@@ -1,0 +1,29 @@
+/*
+ * state.h - is the library on, in which process, and where does it live.
+ *
+ * Set up by the constructor, before any other thread exists; turned off in fork's children and after the report. Any
+ * thread may ask.
+ */
+#ifndef COPYSPY_INTERPOSE_STATE_H
+#define COPYSPY_INTERPOSE_STATE_H
+
+#include <stdbool.h>
+
+#include "analysis/config.h"
+
+/* Hooks note facts only while this is true. One relaxed load. */
+bool cs_state_active(void);
+
+/* Turns the library off for good: the hooks only forward from then on. */
+void cs_state_off(void);
+
+/* True in the process that the constructor ran in; false in a fork's child. */
+bool cs_state_own_process(void);
+
+/* The folder of libcopyspy.so, and its full path. Owned by the library. */
+const char *cs_state_directory(void);
+const char *cs_state_path(void);
+
+const struct cs_config *cs_state_config(void);
+
+#endif
