@@ -36,7 +36,7 @@ take() {
     new=$(mktemp "$folder/.new.XXXXXX")
     cp -fL "$source" "$new"
     chmod 644 "$new"
-    privatise "$new" '$ORIGIN'
+    privatise "$new" "\$ORIGIN"
     "$patchelf" --set-soname "$soname" "$new"
     mv -f "$new" "$folder/$name"
 }

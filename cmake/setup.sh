@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # setup.sh - what demo/run and tests/run share: install what is missing, find or fetch CUDA, configure, build.
 #
 # To be sourced by bash with the repository's root as the working folder. Everything it fetches goes into build/, packages
@@ -13,6 +14,7 @@ fail() {
 }
 
 # Debian's names of what the build and the programs need.
+# shellcheck disable=SC2034 # for those who source this
 build_packages=(gcc g++ cmake ninja-build pkg-config patchelf binutils
     libunwind-dev libdw-dev libelf-dev libjansson-dev libxxhash-dev libcmocka-dev python3)
 
