@@ -16,6 +16,8 @@
 #include "analysis/event.h"
 #include "analysis/report/report.h"
 
+#pragma GCC visibility push(default)
+
 /* Where GPU code images come from; kept by whoever feeds the events. */
 struct cs_host {
     void *context;
@@ -46,5 +48,7 @@ void cs_analysis_event(struct cs_analysis *analysis, const struct cs_event *even
 struct cs_report *cs_analysis_report(struct cs_analysis *analysis, const struct cs_self *self);
 
 void cs_analysis_free(struct cs_analysis *analysis);
+
+#pragma GCC visibility pop
 
 #endif

@@ -15,6 +15,8 @@
 
 #include "analysis/error.h"
 
+#pragma GCC visibility push(default)
+
 struct cs_report; /* its fields: report/model.h, for the analysis and the renderers */
 
 enum cs_format { CS_FORMAT_TEXT, CS_FORMAT_JSON };
@@ -31,6 +33,14 @@ enum cs_format cs_format_of(const char *path);
 int cs_report_write(const struct cs_report *report, enum cs_format format, const struct cs_render_options *options,
                     FILE *stream, struct cs_error *error);
 
+/*
+ * Writes the report to a file, in the format of its extension, all or nothing: into a temporary file beside it, which then
+ * takes the name. A path that is no regular file (a pipe, /dev/stderr) is written directly. Returns 0, or -1 with a message that
+ * names the path.
+ */
+int cs_report_write_path(const struct cs_report *report, const char *path, const struct cs_render_options *options,
+                         struct cs_error *error);
+
 /* Reads a report that was written as JSON. Returns 0 and the report, or -1 with a message naming file, place and what was
  * expected. */
 int cs_report_load(const char *path, struct cs_report **report, struct cs_error *error);
@@ -39,5 +49,7 @@ int cs_report_load(const char *path, struct cs_report **report, struct cs_error 
 size_t cs_report_findings(const struct cs_report *report);
 
 void cs_report_free(struct cs_report *report);
+
+#pragma GCC visibility pop
 
 #endif
