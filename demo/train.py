@@ -86,6 +86,7 @@ def main():
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(0)
     torch.use_deterministic_algorithms(True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # it would write every new tensor once more
     torch.backends.cuda.matmul.allow_tf32 = False
 
     with open(__file__, "rb") as source:
