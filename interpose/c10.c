@@ -1,9 +1,9 @@
 /*
- * c10.c - PyTorch's caching allocator tells of every block that it hands out or takes back through one function that crosses
- * a library boundary; these hooks stand in front of it, under each name it has had.
+ * c10.c - PyTorch's caching allocator tells of every block that it hands out or takes back through one function that
+ * crosses a library boundary; these hooks stand in front of it, under each name it has had.
  *
- * Called on any thread, with the allocator's lock held: nothing here may take a lock or call back. c10::Device is two bytes,
- * its type (1 is CUDA), then its index, passed in one register (c10/core/Device.h).
+ * Called on any thread, with the allocator's lock held: nothing here may take a lock or call back. c10::Device is two
+ * bytes, its type (1 is CUDA), then its index, passed in one register (c10/core/Device.h).
  */
 #include <stdatomic.h>
 #include <stddef.h>

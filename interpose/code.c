@@ -1,6 +1,6 @@
 /*
- * code.c - see code.h. Writers are the program's threads inside CUPTI's module callback; the analysis thread reads. The lock
- * covers only the table and is never held across a call that could come back to us.
+ * code.c - see code.h. Writers are the program's threads inside CUPTI's module callback; the analysis thread reads. The
+ * lock covers only the table and is never held across a call that could come back to us.
  */
 #include "interpose/code.h"
 

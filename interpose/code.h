@@ -1,5 +1,6 @@
 /*
- * code.h - the images of the GPU code modules that were loaded, kept out of memory until a launched kernel is looked up.
+ * code.h - the images of the GPU code modules that were loaded, kept out of memory until a launched kernel is looked
+ * up.
  *
  * An image is valid only inside CUPTI's callback, and a training run loads over 100 MB of them, so they go to an
  * unnamed temporary file and are mapped again when the analysis asks.

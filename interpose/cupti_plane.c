@@ -1,6 +1,6 @@
 /*
- * cupti_plane.c - see cupti_plane.h. Subscribes inside cuInit, on whatever thread calls it; callbacks run on the program's
- * threads, buffer callbacks on CUPTI's own thread.
+ * cupti_plane.c - see cupti_plane.h. Subscribes inside cuInit, on whatever thread calls it; callbacks run on the
+ * program's threads, buffer callbacks on CUPTI's own thread.
  */
 #include "interpose/cupti_plane.h"
 
@@ -209,8 +209,7 @@ static void note_record(const CUpti_Activity *record)
     }
 }
 
-static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
-                                         size_t valid)
+static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
     (void)context, (void)stream, (void)size;
     CUpti_Activity *record = NULL;
@@ -270,6 +269,7 @@ EXPORT int InitializeInjection(void)
     if (!thread)
         return 1;
     thread->guard++;
+    cs_state_prepare();
     plane.library = open_cupti();
     if (plane.library && resolve())
         atomic_store(&plane.active, subscribe());

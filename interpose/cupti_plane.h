@@ -16,7 +16,8 @@ bool cs_cupti_active(void);
 /* Why not, as an enum cs_blind_reason; meaningful while cs_cupti_active() is false. */
 uint32_t cs_cupti_blind_reason(void);
 
-/* Asks CUPTI to hand over finished records; force also unfinished buffers. May take long: not from the program's threads. */
+/* Asks CUPTI to hand over finished records; force also unfinished buffers. May take long: not from the program's
+ * threads. */
 void cs_cupti_flush(bool force);
 
 /* CUPTI's version number, 0 when it is not loaded. */

@@ -1,6 +1,6 @@
 /*
- * device.c - see device.h. Looks the driver's functions up in the libcuda that is in the process; none of those used here
- * makes a context or touches a stream.
+ * device.c - see device.h. Looks the driver's functions up in the libcuda that is in the process; none of those used
+ * here makes a context or touches a stream.
  */
 #include "interpose/device.h"
 
@@ -36,7 +36,7 @@ struct questions {
 static int attribute(const struct questions *ask, CUdevice device, CUdevice_attribute which)
 {
     int value = 0;
-    return ask->attribute(&value, device, which) == CUDA_SUCCESS ? value : 0;
+    return ask->attribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
 }
 
 static void describe(const struct questions *ask, int ordinal, void (*take)(void *, const struct cs_event *),

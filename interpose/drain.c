@@ -1,12 +1,14 @@
 /*
- * drain.c - the consuming end of the rings: merges all threads' events by sequence number (ring.h). Analysis thread only.
+ * drain.c - the consuming end of the rings: merges all threads' events by sequence number (ring.h). Analysis thread
+ * only.
  */
 #include <time.h>
 
 #include "interpose/ring.h"
 #include "interpose/thread.h"
 
-/* A number that was taken is published within a few instructions; a preempted producer may take a scheduling quantum. */
+/* A number that was taken is published within a few instructions; a preempted producer may take a scheduling quantum.
+ */
 enum { GAP_ROUNDS = 200, GAP_NANOSECONDS = 50000 };
 
 static uint64_t next_sequence = 1;

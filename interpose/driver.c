@@ -1,6 +1,6 @@
 /*
- * driver.c - from a driver callback's parameters to facts, one row of driver_api.def each. Runs inside CUPTI's callbacks,
- * on the program's threads; calls no CUDA function but look-ups that CUPTI allows there.
+ * driver.c - from a driver callback's parameters to facts, one row of driver_api.def each. Runs inside CUPTI's
+ * callbacks, on the program's threads; calls no CUDA function but look-ups that CUPTI allows there.
  */
 #include "interpose/driver.h"
 
@@ -17,6 +17,10 @@
 struct cs_driver_call {
     const CUpti_CallbackData *data;
 };
+
+/* cuda.h makes the plain names stand for their newest versions; the table means each name literally. */
+#undef cuMemcpyBatchAsync
+#undef cuMemcpy3DBatchAsync
 
 #define ANY CS_SPACE_UNKNOWN
 #define DEVICE CS_SPACE_DEVICE

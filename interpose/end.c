@@ -1,8 +1,8 @@
 /*
  * end.c - see end.h. The report is made by the analysis thread; whoever ends the program waits for it, a bounded time.
  *
- * exit and return from main come through atexit; _exit and _Exit (os._exit) through hooks; fatal signals through handlers
- * that are put in only where the default action stood, and that let the default action happen afterwards.
+ * exit and return from main come through atexit; _exit and _Exit (os._exit) through hooks; fatal signals through
+ * handlers that are put in only where the default action stood, and that let the default action happen afterwards.
  */
 #include "interpose/end.h"
 
@@ -68,15 +68,16 @@ EXPORT void _Exit(int status)
     _exit(status);
 }
 
-static const int fatal_signals[] = {SIGTERM, SIGINT,  SIGHUP, SIGQUIT, SIGABRT, SIGSEGV,
-                                    SIGBUS,  SIGFPE, SIGILL, SIGXCPU};
+static const int fatal_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGABRT,
+                                    SIGSEGV, SIGBUS, SIGFPE, SIGILL,  SIGXCPU};
 
 static void on_fatal_signal(int number)
 {
     int saved = errno;
     cs_engine_finish_from_signal();
     signal(number, SIG_DFL);
-    /* A fault happens again at the same instruction; what was sent is sent again. Either way the default action follows. */
+    /* A fault happens again at the same instruction; what was sent is sent again. Either way the default action
+     * follows. */
     raise(number);
     errno = saved;
 }

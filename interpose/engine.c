@@ -9,7 +9,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,8 +38,8 @@
     X(cs_analysis_event)                                                                                               \
     X(cs_analysis_report)                                                                                              \
     X(cs_report_write)                                                                                                 \
-    X(cs_report_free)                                                                                                  \
-    X(cs_format_of)
+    X(cs_report_write_path)                                                                                            \
+    X(cs_report_free)
 
 enum phase { ASLEEP, RUNNING, FINISHING, FINISHED };
 
@@ -84,8 +82,10 @@ static bool open_analysis(void)
 #define RESOLVE(name)                                                                                                  \
     engine.name = (__typeof__(engine.name))dlsym(library, #name);                                                      \
     if (!engine.name) {                                                                                                \
-        cs_warn_once("analysis library", "%s has no %s: it belongs to another version of copyspy; nothing will be "    \
-                     "reported", path, #name);                                                                         \
+        cs_warn_once("analysis library",                                                                               \
+                     "%s has no %s: it belongs to another version of copyspy; nothing will be "                        \
+                     "reported",                                                                                       \
+                     path, #name);                                                                                     \
         return false;                                                                                                  \
     }
     ANALYSIS_FUNCTIONS(RESOLVE)
@@ -109,6 +109,7 @@ static void tell_of_blindness(struct cs_analysis *analysis)
 
 static bool set_up(void)
 {
+    cs_state_check_config();
     if (!open_analysis())
         return false;
     struct cs_host host = {NULL, cs_code_map, cs_code_unmap};
@@ -127,75 +128,42 @@ static bool set_up(void)
 
 static bool stderr_is_colourful(const struct cs_config *config)
 {
-    return config->color == CS_COLOR_ALWAYS || (config->color == CS_COLOR_AUTO && isatty(STDERR_FILENO));
+    return config->colour == CS_COLOUR_ALWAYS || (config->colour == CS_COLOUR_AUTO && isatty(STDERR_FILENO));
 }
 
-static int write_to(FILE *stream, const struct cs_report *report, enum cs_format format,
-                    const struct cs_render_options *options)
+static void write_to_stderr(const struct cs_report *report, const struct cs_render_options *options)
 {
     struct cs_error error = {""};
-    if (engine.cs_report_write(report, format, options, stream, &error) != 0) {
-        cs_warn_once("report", "%s", error.message);
-        return -1;
-    }
-    return 0;
-}
-
-static void write_to_stderr(const struct cs_report *report, const struct cs_config *config)
-{
-    struct cs_render_options options = {stderr_is_colourful(config), config->show == CS_SHOW_ALL};
     int file = dup(STDERR_FILENO);
     FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
     if (!stream)
         return;
-    write_to(stream, report, CS_FORMAT_TEXT, &options);
+    if (engine.cs_report_write(report, CS_FORMAT_TEXT, options, stream, &error) != 0)
+        cs_warn_once("report", "%s", error.message);
     fclose(stream);
 }
 
-/* Devices and pipes are written to as they are. */
-static bool is_special(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-}
-
-static int write_to_file(const char *path, const struct cs_report *report, enum cs_format format,
-                         const struct cs_render_options *options)
-{
-    FILE *stream = fopen(path, "we");
-    if (!stream)
-        return -1;
-    int result = write_to(stream, report, format, options);
-    return fclose(stream) == 0 ? result : -1;
-}
-
-/* A file is written beside its path and renamed, so that a reader never sees half a report. */
-static int write_to_path(const char *path, const struct cs_report *report, const struct cs_config *config)
+/* True when the report went to the file that COPYSPY_REPORT names. */
+static bool write_to_path(const struct cs_report *report, const struct cs_config *config)
 {
     struct cs_render_options options = {false, config->show == CS_SHOW_ALL};
-    enum cs_format format = engine.cs_format_of(path);
-    if (is_special(path))
-        return write_to_file(path, report, format, &options);
-    char temporary[PATH_MAX + 32];
-    snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid());
-    if (write_to_file(temporary, report, format, &options) == 0 && rename(temporary, path) == 0)
-        return 0;
-    int saved = errno;
-    unlink(temporary);
-    errno = saved;
-    return -1;
+    struct cs_error error = {"the path is too long"};
+    char path[CS_CONFIG_PATH_MAX];
+    if (!config->report[0])
+        return false;
+    if (cs_config_report_path(config, (unsigned long)getpid(), path, sizeof path) == 0 &&
+        engine.cs_report_write_path(report, path, &options, &error) == 0)
+        return true;
+    cs_warn_once("report path", "COPYSPY_REPORT=%s: %s; the report follows here", config->report, error.message);
+    return false;
 }
 
 static void write_report(const struct cs_report *report)
 {
     const struct cs_config *config = cs_state_config();
-    char path[PATH_MAX];
-    if (cs_process_report_path(config, path, sizeof path) && write_to_path(path, report, config) == 0)
-        return;
-    if (*path)
-        cs_warn_once("report path", "COPYSPY_REPORT=%s cannot be written (%s); the report follows here", path,
-                     strerror(errno));
-    write_to_stderr(report, config);
+    struct cs_render_options options = {stderr_is_colourful(config), config->show == CS_SHOW_ALL};
+    if (!write_to_path(report, config))
+        write_to_stderr(report, &options);
 }
 
 static void make_report(void)

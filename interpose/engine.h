@@ -8,8 +8,8 @@
 void cs_engine_wake(void);
 
 /*
- * Has the report written and waits until it is, at most a few seconds; then the library is off. Does nothing when there was no event, in a
- * fork's child, or when it was done. Any thread of the program.
+ * Has the report written and waits until it is, at most a few seconds; then the library is off. Does nothing when there
+ * was no event, in a fork's child, or when it was done. Any thread of the program.
  */
 void cs_engine_finish(void);
 

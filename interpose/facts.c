@@ -186,10 +186,8 @@ void cs_fact_memcpy_3d(const struct cudaMemcpy3DParms *p, const void *stream)
 
 void cs_fact_memcpy_3d_peer(const struct cudaMemcpy3DPeerParms *p, const void *stream)
 {
-    struct cs_fact_side to =
-        pitched_side(p->dstPtr, p->dstPos, p->dstArray, CS_SPACE_DEVICE, (uint32_t)p->dstDevice);
-    struct cs_fact_side from =
-        pitched_side(p->srcPtr, p->srcPos, p->srcArray, CS_SPACE_DEVICE, (uint32_t)p->srcDevice);
+    struct cs_fact_side to = pitched_side(p->dstPtr, p->dstPos, p->dstArray, CS_SPACE_DEVICE, (uint32_t)p->dstDevice);
+    struct cs_fact_side from = pitched_side(p->srcPtr, p->srcPos, p->srcArray, CS_SPACE_DEVICE, (uint32_t)p->srcDevice);
     struct cs_extent extent = {p->extent.width, p->extent.height, p->extent.depth};
     cs_fact_copy(&to, &from, &extent, stream, 0);
 }

@@ -1,8 +1,9 @@
 /*
- * facts.h - turns the arguments of one call into an event. Used by both planes: the symbol hooks and CUPTI's driver callbacks.
+ * facts.h - turns the arguments of one call into an event. Used by both planes: the symbol hooks and CUPTI's driver
+ * callbacks.
  *
- * Each function records one fact about a call that succeeded (a free: that is about to be made) on the calling thread, with
- * that thread's current stack. Addresses are those of the call; sizes in bytes. A copy of nothing records nothing.
+ * Each function records one fact about a call that succeeded (a free: that is about to be made) on the calling thread,
+ * with that thread's current stack. Addresses are those of the call; sizes in bytes. A copy of nothing records nothing.
  *
  * Threads: any. Nothing fails visibly: an event that cannot be recorded is counted as lost.
  */

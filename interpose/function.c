@@ -1,6 +1,6 @@
 /*
- * function.c - see function.h. Any thread; insertion is a compare-and-swap, nothing is ever removed: after a module was unloaded
- * old entries no longer match the epoch.
+ * function.c - see function.h. Any thread; insertion is a compare-and-swap, nothing is ever removed: after a module was
+ * unloaded old entries no longer match the epoch.
  */
 #include "interpose/function.h"
 
@@ -61,8 +61,9 @@ static void ask_driver(CUfunction handle, struct entry *entry, uint32_t max)
         asked = asked || info;
     }
     if (!asked)
-        cs_warn_once("parameter information", "the driver cannot tell kernel parameters (CUDA 12.4 or later can); every "
-                                              "kernel counts as reading and writing everything");
+        cs_warn_once("parameter information",
+                     "the driver cannot tell kernel parameters (CUDA 12.4 or later can); every "
+                     "kernel counts as reading and writing everything");
 }
 
 static void define(const struct entry *entry, const char *name)
@@ -89,8 +90,8 @@ static struct entry *make(CUfunction handle, uint32_t epoch, const char *name)
     thread->guard++;
     ask_driver(handle, entry, max);
     thread->guard--;
-    struct entry *fitted = realloc(
-        entry, sizeof *entry + entry->function.parameter_count * sizeof entry->function.parameters[0]);
+    struct entry *fitted =
+        realloc(entry, sizeof *entry + entry->function.parameter_count * sizeof entry->function.parameters[0]);
     entry = fitted ? fitted : entry;
     define(entry, name ? name : "");
     return entry;

@@ -1,8 +1,12 @@
 /*
  * hooks.c - the wrappers, one per row of cuda_api.def (twins included). They run on the program's threads.
  *
- * A wrapper calls the real function with the same arguments and returns what it returned. When the call succeeded and nothing
- * below it (CUPTI's driver callbacks, a hook it passed through) has noted it already, it notes the fact. errno is kept.
+ * A wrapper calls the real function with the same arguments and returns what it returned. When the call succeeded and
+ * nothing below it (CUPTI's driver callbacks, a hook it passed through) has noted it already, it notes the fact. errno
+ * is kept.
+ *
+ * A wrapper's C name is cs_hook_<symbol>; only its symbol is the API's. So a table row stands by itself where the
+ * header that we are compiled with declares another version's parameters.
  */
 #include <errno.h>
 
@@ -27,8 +31,10 @@ static struct call enter(bool with_stack)
     struct cs_thread *thread = cs_thread_self();
     if (!thread || thread->guard || !cs_state_active())
         return call;
-    if (thread->hook_depth++ == 0 && with_stack)
+    if (thread->hook_depth++ == 0 && with_stack) {
+        cs_state_prepare();
         thread->hook_stack = cs_stack_capture();
+    }
     call.thread = thread;
     call.events_before = thread->driver_events;
     return call;
@@ -46,12 +52,12 @@ static void leave(const struct call *call)
         call->thread->hook_stack = 0;
 }
 
-#define BODY(symbol, index, parameters, arguments, with_stack, before, after)                                          \
-    EXPORT cudaError_t symbol parameters;                                                                              \
-    EXPORT cudaError_t symbol parameters                                                                               \
+#define BODY(symbol, parameters, arguments, with_stack, before, after)                                                 \
+    EXPORT cudaError_t cs_hook_##symbol parameters __asm__(#symbol);                                                   \
+    EXPORT cudaError_t cs_hook_##symbol parameters                                                                     \
     {                                                                                                                  \
-        cudaError_t(*real) parameters =                                                                                \
-            (cudaError_t(*) parameters)cs_real(CS_API_##index, #symbol, (void *)symbol, __builtin_return_address(0));  \
+        cudaError_t(*real) parameters = (cudaError_t(*) parameters)cs_real(                                            \
+            CS_API_##symbol, #symbol, (void *)cs_hook_##symbol, __builtin_return_address(0));                          \
         if (!real)                                                                                                     \
             return cudaErrorNotSupported;                                                                              \
         struct call call = enter(with_stack);                                                                          \
@@ -68,22 +74,22 @@ static void leave(const struct call *call)
 
 /* A free is noted before the call while only hooks see it; with the driver plane there the callback does it in time. */
 #define FREE_BEFORE(allocator, address)                                                                                \
-    bool early = call.thread && call.thread->hook_depth == 1 && !cs_cupti_active();                              \
+    bool early = call.thread && call.thread->hook_depth == 1 && !cs_cupti_active();                                    \
     if (early)                                                                                                         \
     cs_fact_free(allocator, address)
 #define FREE_AFTER(allocator, address)                                                                                 \
     if (!early)                                                                                                        \
     cs_fact_free(allocator, address)
 
-#define CS_API_PLAIN(name, parameters, arguments, fact) BODY(name, name, parameters, arguments, true, , fact)
+#define CS_API_PLAIN(name, parameters, arguments, fact) BODY(name, parameters, arguments, true, , fact)
 #define CS_API_PTDS(name, parameters, arguments, fact)                                                                 \
-    BODY(name, name, parameters, arguments, true, , fact)                                                              \
-    BODY(name##_ptds, name##_ptds, parameters, arguments, true, , fact)
+    BODY(name, parameters, arguments, true, , fact)                                                                    \
+    BODY(name##_ptds, parameters, arguments, true, , fact)
 #define CS_API_PTSZ(name, parameters, arguments, fact)                                                                 \
-    BODY(name, name, parameters, arguments, true, , fact)                                                              \
-    BODY(name##_ptsz, name##_ptsz, parameters, arguments, true, , fact)
+    BODY(name, parameters, arguments, true, , fact)                                                                    \
+    BODY(name##_ptsz, parameters, arguments, true, , fact)
 #define CS_API_FREE_PLAIN(name, parameters, arguments, allocator, address)                                             \
-    BODY(name, name, parameters, arguments, false, FREE_BEFORE(allocator, address), FREE_AFTER(allocator, address))
+    BODY(name, parameters, arguments, false, FREE_BEFORE(allocator, address), FREE_AFTER(allocator, address))
 #define CS_API_FREE_PTSZ(name, parameters, arguments, allocator, address)                                              \
     CS_API_FREE_PLAIN(name, parameters, arguments, allocator, address)                                                 \
     CS_API_FREE_PLAIN(name##_ptsz, parameters, arguments, allocator, address)

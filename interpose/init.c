@@ -1,6 +1,6 @@
 /*
- * init.c - the library's constructor, its state, and fork. The constructor runs before main on the only thread there is; in
- * a process that never uses CUDA nothing else of this library ever runs.
+ * init.c - the library's constructor, its state, and fork. The constructor runs before main on the only thread there
+ * is; in a process that never uses CUDA nothing else of this library ever runs.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -32,6 +32,17 @@ bool cs_state_active(void)
 void cs_state_off(void)
 {
     atomic_store(&state.active, false);
+}
+
+static void prepare(void)
+{
+    cs_stack_start(state.directory);
+}
+
+void cs_state_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, prepare);
 }
 
 bool cs_state_own_process(void)
@@ -79,10 +90,26 @@ static void after_fork_in_child(void)
     state.process = getpid();
 }
 
-static void warn_of(const char *text, void *unused)
+static const char *environment(void *unused, const char *name)
 {
     (void)unused;
-    cs_warn_once(text, "%s", text);
+    return getenv(name);
+}
+
+static void warn_of(void *unused, const char *message)
+{
+    (void)unused;
+    /* The topic must stay; there are at most a handful. */
+    char *topic = strdup(message);
+    if (topic)
+        cs_warn_once(topic, "%s", topic);
+}
+
+void cs_state_check_config(void)
+{
+    struct cs_config again;
+    cs_config_read(&again, environment, warn_of, NULL);
+    cs_config_check_names(environ, warn_of, NULL);
 }
 
 /* The driver opens the library that this names and calls its InitializeInjection from cuInit. */
@@ -92,16 +119,10 @@ static void ask_for_injection(void)
         setenv("CUDA_INJECTION64_PATH", state.path, 0);
 }
 
-static const char *environment(void *unused, const char *name)
-{
-    (void)unused;
-    return getenv(name);
-}
-
 __attribute__((constructor)) static void start(void)
 {
     state.process = getpid();
-    cs_config_read(&state.config, environment, NULL, warn_of, NULL);
+    cs_config_read(&state.config, environment, NULL, NULL);
     if (!state.config.enable || !find_self())
         return;
     cs_thread_start((uint64_t)state.config.ring_kb * 1024);

@@ -63,19 +63,3 @@ void cs_process_describe(void (*take)(void *context, const struct cs_event *even
     read_command(record.bytes + offsetof(struct cs_process_def, command), COMMAND_BYTES);
     take(context, &record.def.head);
 }
-
-bool cs_process_report_path(const struct cs_config *config, char *path, size_t size)
-{
-    size_t length = 0;
-    path[0] = '\0';
-    for (const char *from = config->report; from && *from && length + 24 < size; from++) {
-        if (from[0] == '%' && from[1] == 'p')
-            length += (size_t)snprintf(path + length, size - length, "%d", (int)getpid()), from++;
-        else if (from[0] == '%' && from[1] == '%')
-            path[length++] = *from++;
-        else
-            path[length++] = *from;
-        path[length] = '\0';
-    }
-    return length > 0;
-}

@@ -1,9 +1,10 @@
 /*
- * real.c - finds the functions behind the hooks (real.h). Any thread; the first look-up per caller is slow, the rest a hash.
+ * real.c - finds the functions behind the hooks (real.h). Any thread; the first look-up per caller is slow, the rest a
+ * hash.
  *
- * Why per caller: PyTorch may bring one runtime and another package a second one, each loaded RTLD_LOCAL, and a handle or a
- * registered kernel of one means nothing to the other. RTLD_NEXT sees only the global scope and RTLD_DEFAULT would give
- * our own hook back.
+ * Why per caller: PyTorch may bring one runtime and another package a second one, each loaded RTLD_LOCAL, and a handle
+ * or a registered kernel of one means nothing to the other. RTLD_NEXT sees only the global scope and RTLD_DEFAULT would
+ * give our own hook back.
  */
 #include "interpose/real.h"
 

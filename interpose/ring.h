@@ -6,15 +6,16 @@
 
 #include "interpose/emit.h"
 
-/* As cs_emit_begin, but what follows the header is left as it was: for records that are filled in completely. Any thread. */
+/* As cs_emit_begin, but what follows the header is left as it was: for records that are filled in completely. Any
+ * thread. */
 void *cs_emit_begin_raw(enum cs_event_kind kind, size_t size);
 
 /* Sequence number of the last event; 0 when there was none. Any thread. */
 uint64_t cs_emit_count(void);
 
 /*
- * Gives `take` every published event, in the order of their sequence numbers, until the rings are empty. Waits a bounded moment for a
- * number that was taken but not yet published. Returns how many were given. Analysis thread only.
+ * Gives `take` every published event, in the order of their sequence numbers, until the rings are empty. Waits a
+ * bounded moment for a number that was taken but not yet published. Returns how many were given. Analysis thread only.
  */
 uint64_t cs_ring_drain(void (*take)(void *context, const struct cs_event *event), void *context);
 

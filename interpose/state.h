@@ -17,6 +17,9 @@ bool cs_state_active(void);
 /* Turns the library off for good: the hooks only forward from then on. */
 void cs_state_off(void);
 
+/* Opens what the first event needs (libunwind); at most once, cheap afterwards. Any thread of the program. */
+void cs_state_prepare(void);
+
 /* True in the process that the constructor ran in; false in a fork's child. */
 bool cs_state_own_process(void);
 
@@ -24,6 +27,11 @@ bool cs_state_own_process(void);
 const char *cs_state_directory(void);
 const char *cs_state_path(void);
 
+/* The COPYSPY_* variables as they were when the process started. */
 const struct cs_config *cs_state_config(void);
+
+/* Warns, once each, of COPYSPY_* variables that are wrong. Kept out of the constructor: a process that never uses CUDA
+ * says nothing. */
+void cs_state_check_config(void);
 
 #endif

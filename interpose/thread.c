@@ -1,8 +1,8 @@
 /*
  * thread.c - makes, lists and reaps the per-thread structures (thread.h).
  *
- * A structure and its ring are one anonymous mapping, made at the thread's first event and released by the analysis thread
- * after the thread ended and its ring was drained. Any thread makes its own; only the analysis thread reaps.
+ * A structure and its ring are one anonymous mapping, made at the thread's first event and released by the analysis
+ * thread after the thread ended and its ring was drained. Any thread makes its own; only the analysis thread reaps.
  */
 #include "interpose/thread.h"
 

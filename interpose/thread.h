@@ -11,29 +11,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Single producer (the owner), single consumer (the analysis thread). Positions only grow; index = position % capacity. */
+/* Single producer (the owner), single consumer (the analysis thread). Positions only grow; index = position % capacity.
+ */
 struct cs_ring {
     unsigned char *bytes;
-    uint64_t capacity;         /* a power of two */
-    uint64_t tail_seen;        /* the producer's last look at tail */
-    uint64_t reserved;         /* position of the record between begin and end */
+    uint64_t capacity;                  /* a power of two */
+    uint64_t tail_seen;                 /* the producer's last look at tail */
+    uint64_t reserved;                  /* position of the record between begin and end */
     _Alignas(64) _Atomic uint64_t head; /* published by the producer */
     _Alignas(64) _Atomic uint64_t tail; /* released by the consumer */
 };
 
 struct cs_thread {
     struct cs_ring ring;
-    struct cs_thread *next;      /* the list of all threads, push only; unlinked by the analysis thread */
-    uint32_t number;             /* from 1 */
-    uint32_t guard;              /* > 0: our own code runs; hooks and callbacks pass straight through */
-    uint32_t hook_depth;         /* runtime hooks on the stack */
-    uint32_t driver_depth;       /* driver callbacks between enter and exit */
-    uint32_t driver_events;      /* events that the driver plane emitted, ever: a hook compares before and after */
-    uint32_t hook_stack;         /* stack id captured by the outermost hook; 0 none */
-    uint64_t lost, lost_told;    /* dropped events, and how many of them a CS_EVENT_LOST has told */
-    const void *context;         /* the CUDA context last seen by this thread and its device ordinal */
+    struct cs_thread *next;   /* the list of all threads, push only; unlinked by the analysis thread */
+    uint32_t number;          /* from 1 */
+    uint32_t guard;           /* > 0: our own code runs; hooks and callbacks pass straight through */
+    uint32_t hook_depth;      /* runtime hooks on the stack */
+    uint32_t driver_depth;    /* driver callbacks between enter and exit */
+    uint32_t driver_events;   /* events that the driver plane emitted, ever: a hook compares before and after */
+    uint32_t hook_stack;      /* stack id captured by the outermost hook; 0 none */
+    uint64_t lost, lost_told; /* dropped events, and how many of them a CS_EVENT_LOST has told */
+    const void *context;      /* the CUDA context last seen by this thread and its device ordinal */
     uint32_t device;
-    _Atomic bool ended;          /* the thread is gone; free when drained */
+    _Atomic bool ended; /* the thread is gone; free when drained */
 };
 
 /* The calling thread's structure, made at first use; NULL when it cannot be made or the library is off. Keeps errno. */

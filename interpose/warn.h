@@ -1,6 +1,6 @@
 /*
- * warn.h - the only way for the hooks' side to say anything before the report: one line on standard error, each text once a
- * process. Async-signal-safe, keeps errno. Any thread.
+ * warn.h - the only way for the hooks' side to say anything before the report: one line on standard error, each text
+ * once a process. Async-signal-safe, keeps errno. Any thread.
  */
 #ifndef COPYSPY_INTERPOSE_WARN_H
 #define COPYSPY_INTERPOSE_WARN_H
