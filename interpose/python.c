@@ -1,0 +1,213 @@
+/*
+ * python.c - see python.h. cs_python_frames is on the hot path: about a dozen loads a frame.
+ *
+ * Limits: a thread that runs in a sub-interpreter shows the frames of the first interpreter it ran in, as
+ * PyGILState_GetThisThreadState does. A daemon thread inside our call at the moment when the main thread begins to take
+ * the interpreter down could read a frame as it is freed: the check of "is finalizing" leaves a window of some 50 ns.
+ */
+#include "interpose/python.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "interpose/python_layout.h"
+#include "interpose/python_text.h"
+#include "interpose/warn.h"
+
+#define NONE CS_PYTHON_NONE
+
+enum { OLDEST = 9, NEWEST = 14 };                /* 3.9 to 3.14 */
+enum { OWNED_BY_GENERATOR = 1, OWNED_BY_C = 3 }; /* enum _frameowner; from 3 on it is a shim between C and Python */
+
+static struct {
+    struct cs_python_layout layout;
+    const void *(*thread_state)(void); /* PyGILState_GetThisThreadState: one pthread_getspecific */
+    int (*is_finalizing)(void);        /* one atomic load */
+    const void *code_type;             /* PyCode_Type: what is not of this type is not read as a code object */
+    _Atomic int readable;              /* the fields above are set and Python may be read */
+    _Atomic int settled;               /* looked for, with an answer that stays */
+} python;
+
+static inline uint64_t word(const void *base, size_t offset)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)base + offset, sizeof value);
+    return value;
+}
+
+static inline const char *pointer(const void *base, size_t offset)
+{
+    return (const char *)(uintptr_t)word(base, offset);
+}
+
+static inline int32_t integer(const void *base, size_t offset)
+{
+    int32_t value;
+    memcpy(&value, (const char *)base + offset, sizeof value);
+    return value;
+}
+
+/* ---- finding the interpreter ---- */
+
+/* libpython when it was loaded RTLD_LOCAL, else NULL. Keeps it loaded. */
+static void *local_library(void)
+{
+    for (int minor = OLDEST; minor <= NEWEST; minor++) {
+        char name[32];
+        snprintf(name, sizeof name, "libpython3.%d.so.1.0", minor);
+        void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+        if (library)
+            return library;
+    }
+    return NULL;
+}
+
+/* "3.12.1 (main, ..." Returns false for what is not 3.x. */
+static bool parse_version(const char *text, unsigned *minor)
+{
+    unsigned major = 0;
+    return text && sscanf(text, "%u.%u", &major, minor) == 2 && major == 3;
+}
+
+/* A build whose objects have more fields (Py_TRACE_REFS) does not have its own type where the layout says. */
+static bool layout_fits(const struct cs_python_layout *layout, const void *code_type, const void *type_type)
+{
+    return code_type && type_type && pointer(code_type, layout->type) == type_type;
+}
+
+static void open_interpreter(void *library)
+{
+    const char *(*version)(void) = (const char *(*)(void))dlsym(library, "Py_GetVersion");
+    const char *text = version ? version() : NULL;
+    const void *code_type = dlsym(library, "PyCode_Type");
+    unsigned minor = 0;
+    if (!parse_version(text, &minor) || !cs_python_layout_find(&python.layout, minor, dlsym(library, "_PyRuntime")) ||
+        !layout_fits(&python.layout, code_type, dlsym(library, "PyType_Type"))) {
+        cs_warn_once("python-version", "Python %.16s is not one whose frames can be read: no Python lines",
+                     text ? text : "(unknown version)");
+        return;
+    }
+    python.code_type = code_type;
+    python.is_finalizing = (int (*)(void))dlsym(library, "Py_IsFinalizing");
+    if (!python.is_finalizing)
+        python.is_finalizing = (int (*)(void))dlsym(library, "_Py_IsFinalizing");
+    if (python.is_finalizing)
+        atomic_store_explicit(&python.readable, 1, memory_order_release);
+}
+
+void cs_python_find(void)
+{
+    if (atomic_load_explicit(&python.settled, memory_order_acquire))
+        return;
+    void *library = RTLD_DEFAULT;
+    void *entry = dlsym(library, "PyGILState_GetThisThreadState");
+    if (!entry && (library = local_library()))
+        entry = dlsym(library, "PyGILState_GetThisThreadState");
+    if (!entry || atomic_exchange(&python.settled, 1))
+        return;
+    python.thread_state = (const void *(*)(void))entry;
+    open_interpreter(library);
+}
+
+void cs_python_end(void)
+{
+    atomic_store(&python.settled, 1);
+    atomic_store(&python.readable, 0);
+}
+
+/* ---- reading frames ---- */
+
+/*
+ * What a code object at a recycled address would have to share with the dead one to be taken for it: the first line,
+ * the very objects of its names and its table, and the table's length and first bytes. Products are summed, not
+ * chained, so that they overlap in the processor.
+ */
+static inline uint64_t fingerprint(const struct cs_python_layout *layout, const char *code)
+{
+    const char *table = pointer(code, layout->table);
+    uint64_t size = word(table, layout->size);
+    uint64_t start = size >= 8 ? word(table, layout->data) : 0;
+    return (uint32_t)integer(code, layout->first_line) * 0x9e3779b97f4a7c15u +
+           word(code, layout->file) * 0xc2b2ae3d27d4eb4fu + word(code, layout->name) * 0x165667b19e3779f9u +
+           (uint64_t)(uintptr_t)table * 0xd6e8feb86659fd93u + size * 0xff51afd7ed558ccdu + start * 0xc4ceb9fe1a85ec53u;
+}
+
+/* 3.14 free-threaded: each thread may run its own copy of the instructions; number 0 is the code object's own. */
+static const char *instructions(const struct cs_python_layout *layout, const char *frame, const char *code)
+{
+    if (layout->tlbc != NONE) {
+        int32_t index = integer(frame, layout->tlbc_index);
+        const char *copies = pointer(code, layout->tlbc); /* a count, then pointers */
+        if (copies && index > 0 && (uint64_t)index < word(copies, 0))
+            return pointer(copies, 8 + 8 * (size_t)index);
+    }
+    return code + layout->start;
+}
+
+/* The byte offset of the frame's instruction; negative or beyond the end when the frame has not begun. */
+static int64_t instruction_of(const struct cs_python_layout *layout, const char *frame, const char *code)
+{
+    if (layout->owner != NONE)
+        return pointer(frame, layout->instruction) - instructions(layout, frame, code);
+    int64_t index = integer(frame, layout->instruction);
+    return layout->table_kind == CS_PYTHON_LNOTAB ? index : index * 2; /* 3.10 counts code units */
+}
+
+/* False for frames that run no Python: shims of the C stack, and frames that are still being set up. */
+static inline bool read_frame(const struct cs_python_layout *layout, const char *frame, struct cs_python_frame *out)
+{
+    int owner = layout->owner == NONE ? 0 : (unsigned char)frame[layout->owner];
+    if (owner >= OWNED_BY_C)
+        return false;
+    const char *code = (const char *)(uintptr_t)(word(frame, layout->code) & ~(uint64_t)3); /* 3.14 tags the pointer */
+    if (!code || pointer(code, layout->type) != python.code_type)
+        return false;
+    int64_t instruction = instruction_of(layout, frame, code);
+    int64_t first = layout->traceable == NONE || owner == OWNED_BY_GENERATOR ? 0 : 2 * integer(code, layout->traceable);
+    if (instruction < first)
+        return false;
+    if (layout->traceable == NONE && layout->owner != NONE && instruction >= 2 * (int64_t)word(code, layout->size))
+        return false;
+    *out = (struct cs_python_frame){(uintptr_t)code, (uint64_t)instruction, fingerprint(layout, code)};
+    return true;
+}
+
+size_t cs_python_frames(struct cs_python_frame *frames, size_t capacity, bool *truncated)
+{
+    if (!atomic_load_explicit(&python.readable, memory_order_acquire) || python.is_finalizing())
+        return 0;
+    const struct cs_python_layout *layout = &python.layout;
+    const char *thread = python.thread_state();
+    if (!thread)
+        return 0;
+    const char *frame = pointer(thread, layout->thread_frame);
+    if (layout->cframe_frame != NONE && frame)
+        frame = pointer(frame, layout->cframe_frame);
+    size_t count = 0;
+    for (; frame && count < capacity; frame = pointer(frame, layout->previous))
+        count += read_frame(layout, frame, &frames[count]);
+    if (frame)
+        *truncated = true;
+    return count;
+}
+
+struct cs_python_names cs_python_describe(const struct cs_python_frame *frame)
+{
+    const struct cs_python_layout *layout = &python.layout;
+    const char *code = (const char *)(uintptr_t)frame->code;
+    const char *table = pointer(code, layout->table);
+    return (struct cs_python_names){
+        .location = cs_python_locate(layout->table_kind, (const uint8_t *)table + layout->data,
+                                     (size_t)word(table, layout->size), integer(code, layout->first_line),
+                                     (int32_t)frame->instruction),
+        .file = pointer(code, layout->file),
+        .function = pointer(code, layout->name),
+    };
+}
+
+size_t cs_python_name(const void *name, char *buffer, size_t size)
+{
+    return cs_python_text(&python.layout, name, buffer, size);
+}
