@@ -1,5 +1,5 @@
 /*
- * cupti_plane.h - our use of CUPTI: driver callbacks, code images, and the device's timing of copies.
+ * cupti_plane.h - our use of CUPTI: driver callbacks and code images (the timing of copies: cupti_timing.h).
  *
  * CUPTI has one subscriber a process. It is ours from cuInit (the driver calls InitializeInjection) until the program
  * wants it for itself; then it is given up at once and the loss of sight is recorded.
@@ -15,10 +15,6 @@ bool cs_cupti_active(void);
 
 /* Why not, as an enum cs_blind_reason; meaningful while cs_cupti_active() is false. */
 uint32_t cs_cupti_blind_reason(void);
-
-/* Asks CUPTI to hand over finished records; force also unfinished buffers. May take long: not from the program's
- * threads. */
-void cs_cupti_flush(bool force);
 
 /* CUPTI's version number, 0 when it is not loaded. */
 uint32_t cs_cupti_version(void);

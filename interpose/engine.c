@@ -23,6 +23,7 @@
 #include "analysis/analysis.h"
 #include "interpose/code.h"
 #include "interpose/cupti_plane.h"
+#include "interpose/cupti_timing.h"
 #include "interpose/device.h"
 #include "interpose/end.h"
 #include "interpose/process.h"
@@ -190,7 +191,7 @@ static void *flush_now(void *unused)
     struct cs_thread *thread = cs_thread_self();
     if (thread)
         thread->guard++;
-    cs_cupti_flush(true);
+    cs_timing_flush();
     atomic_store(&flushed, true);
     return NULL;
 }
@@ -234,16 +235,6 @@ static void idle(long *nanoseconds, uint64_t taken)
     pause_for(*nanoseconds);
 }
 
-static bool second_passed(time_t *last)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    if (now.tv_sec == *last)
-        return false;
-    *last = now.tv_sec;
-    return true;
-}
-
 static void *run(void *unused)
 {
     (void)unused;
@@ -256,12 +247,10 @@ static void *run(void *unused)
         return NULL;
     }
     long wait = IDLE_SHORTEST;
-    time_t last = 0;
     while (atomic_load_explicit(&engine.phase, memory_order_acquire) != FINISHING) {
         uint64_t taken = cs_ring_drain(take, engine.analysis);
         cs_thread_reap();
-        if (second_passed(&last))
-            cs_cupti_flush(false);
+        cs_timing_tick();
         idle(&wait, taken);
     }
     finish();

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "interpose/cupti_timing.h"
 #include "interpose/ring.h"
 #include "interpose/stack.h"
 #include "interpose/thread.h"
@@ -102,6 +103,7 @@ void cs_fact_copy(const struct cs_fact_side *dst, const struct cs_fact_side *src
     struct cs_copy *event = begin(CS_EVENT_COPY, sizeof *event, stream, true);
     if (!event)
         return;
+    cs_timing_copy_made(event->head.stack);
     event->head.correlation = correlation;
     event->extent = *extent;
     place(&event->dst, dst, extent);
