@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/end.h"
 #include "interpose/facts.h"
 #include "interpose/real.h"
 #include "interpose/state.h"
@@ -27,7 +26,6 @@ static void note(void *block, int64_t size, struct c10_device device)
     struct cs_thread *thread = cs_thread_self();
     if (device.type != C10_DEVICE_CUDA || !thread || thread->guard || !cs_state_active())
         return;
-    cs_end_check();
     if (size > 0)
         cs_fact_alloc(CS_ALLOCATOR_C10, block, (size_t)size);
     else if (size < 0)

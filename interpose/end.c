@@ -6,50 +6,18 @@
  */
 #include "interpose/end.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "interpose/engine.h"
-#include "interpose/facts.h"
-#include "interpose/stack.h"
 #include "interpose/state.h"
 #include "interpose/thread.h"
 
 #define EXPORT __attribute__((visibility("default")))
-
-/* ---- the interpreter's end ---- */
-
-static struct {
-    _Atomic bool looked;
-    int (*is_finalizing)(void);
-} python;
-
-static void look_for_python(void)
-{
-    python.is_finalizing = (int (*)(void))dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
-    if (!python.is_finalizing)
-        python.is_finalizing = (int (*)(void))dlsym(RTLD_DEFAULT, "_Py_IsFinalizing");
-    atomic_store_explicit(&python.looked, true, memory_order_release);
-}
-
-void cs_end_check(void)
-{
-    if (!atomic_load_explicit(&python.looked, memory_order_acquire))
-        look_for_python();
-    if (!python.is_finalizing || !python.is_finalizing())
-        return;
-    cs_stack_python_ended();
-    cs_fact_end();
-}
-
-/* ---- ways out ---- */
 
 static void at_exit(void)
 {

@@ -8,6 +8,7 @@
 #include "interpose/cupti_timing.h"
 #include "interpose/ring.h"
 #include "interpose/stack.h"
+#include "interpose/teardown.h"
 #include "interpose/thread.h"
 
 /* Host words of an upload that are looked at for device addresses (pointer tables are small). */
@@ -246,6 +247,13 @@ void cs_fact_memset_3d(struct cudaPitchedPtr dst, int value, struct cudaExtent e
 
 /* ---- allocation ---- */
 
+/* The program began to tear itself down. Recorded once. */
+static void program_ends(void)
+{
+    if (!atomic_exchange(&world.ended, true))
+        simple(CS_EVENT_END, NULL);
+}
+
 static void widen_world(uint64_t address, uint64_t size)
 {
     uint64_t lowest = atomic_load_explicit(&world.lowest, memory_order_relaxed);
@@ -281,6 +289,8 @@ void cs_fact_alloc(enum cs_allocator allocator, const void *address, size_t size
 
 void cs_fact_free(enum cs_allocator allocator, const void *address)
 {
+    if (cs_teardown_began())
+        program_ends();
     if (address)
         allocation(CS_EVENT_FREE, allocator, address, 0);
 }
@@ -326,10 +336,4 @@ void cs_fact_capture_end(const void *stream)
 void cs_fact_graph_launch(const void *stream)
 {
     simple(CS_EVENT_GRAPH_LAUNCH, stream);
-}
-
-void cs_fact_end(void)
-{
-    if (!atomic_exchange(&world.ended, true))
-        simple(CS_EVENT_END, NULL);
 }

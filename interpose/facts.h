@@ -54,7 +54,4 @@ void cs_fact_fill(uint64_t dst, uint64_t pitch, const struct cs_extent *extent, 
 struct cs_launch *cs_fact_launch_begin(uint32_t kernel, uint32_t parameter_bytes, const void *stream);
 void cs_fact_launch_end(struct cs_launch *launch);
 
-/* The program began to tear itself down. Recorded once. */
-void cs_fact_end(void);
-
 #endif
