@@ -64,9 +64,9 @@ uint64_t cs_ring_drain(void (*take)(void *context, const struct cs_event *event)
 {
     uint64_t taken = 0, sequence = 0;
     struct cs_thread *thread;
-    while ((thread = wait_for_next(&sequence))) {
+    while (taken < CS_DRAIN_MAX && (thread = wait_for_next(&sequence))) {
         const struct cs_event *event;
-        while ((event = front(&thread->ring)) && event->sequence <= sequence) {
+        while (taken < CS_DRAIN_MAX && (event = front(&thread->ring)) && event->sequence <= sequence) {
             take(context, event);
             release(&thread->ring, event);
             next_sequence = ++sequence;

@@ -219,10 +219,18 @@ static void last_flush(void)
     }
 }
 
+/* What was emitted until now; other threads may go on for ever. */
+static void last_drain(void)
+{
+    for (uint64_t left = cs_emit_count(), taken = 1; taken && left; left -= taken < left ? taken : left)
+        taken = cs_ring_drain(take, engine.analysis);
+}
+
 static void finish(void)
 {
+    last_drain();
     last_flush();
-    cs_ring_drain(take, engine.analysis);
+    last_drain();
     make_report();
     atomic_store(&engine.phase, FINISHED);
 }

@@ -14,9 +14,12 @@ void *cs_emit_begin_raw(enum cs_event_kind kind, size_t size);
 uint64_t cs_emit_count(void);
 
 /*
- * Gives `take` every published event, in the order of their sequence numbers, until the rings are empty. Waits a
- * bounded moment for a number that was taken but not yet published. Returns how many were given. Analysis thread only.
+ * Gives `take` published events in the order of their sequence numbers, until the rings are empty or CS_DRAIN_MAX were
+ * given, so that a busy program does not keep its caller from everything else. Waits a bounded moment for a number that
+ * was taken but not yet published. Returns how many were given. Analysis thread only.
  */
 uint64_t cs_ring_drain(void (*take)(void *context, const struct cs_event *event), void *context);
+
+#define CS_DRAIN_MAX 65536u
 
 #endif
