@@ -104,6 +104,23 @@ static const char *const overloads[] = {
 #include "analysis/stacks/operators.def"
 };
 
+static const char *const whole[] = {
+#define OPERATOR(name) name,
+#include "analysis/stacks/operators.def"
+};
+
+/* Where a split may be at the earliest: after the first letter, and after a name that is not to be split. */
+static size_t earliest_split(const char *name, size_t length)
+{
+    size_t earliest = strspn(name, "_") + 1;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        size_t own = strlen(whole[i]);
+        if (length >= own && own > earliest && strncmp(name, whole[i], own) == 0 && (length == own || name[own] == '_'))
+            earliest = own;
+    }
+    return earliest;
+}
+
 static bool begins_overload(const char *text, size_t length)
 {
     if (length && isupper((unsigned char)*text))
@@ -134,8 +151,8 @@ bool cs_name_operator(const char *function, char *buffer, size_t size)
     size_t length = strlen(name);
     if (!ends_with(name, "::call", &length) && !ends_with(name, "::redispatch", &length))
         return false;
-    for (size_t i = 1; i + 1 < length; i++) {
-        if (name[i] == '_' && strspn(name, "_") < i && begins_overload(name + i + 1, length - i - 1)) {
+    for (size_t i = earliest_split(name, length); i + 1 < length; i++) {
+        if (name[i] == '_' && begins_overload(name + i + 1, length - i - 1)) {
             snprintf(buffer, size, "%.*s.%.*s", (int)i, name, (int)(length - i - 1), name + i + 1);
             return true;
         }
