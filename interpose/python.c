@@ -119,19 +119,28 @@ void cs_python_end(void)
 
 /* ---- reading frames ---- */
 
+/* Up to 8 bytes at either end of a table. Every bytes object is at least 8 bytes longer than its header. */
+static inline uint64_t ends(const struct cs_python_layout *layout, const char *table, uint64_t size)
+{
+    uint64_t first = word(table, layout->data);
+    if (size >= 8)
+        return first ^ word(table, layout->data + size - 8) * 0xd6e8feb86659fd93u;
+    return first & ((1ull << (8 * size)) - 1);
+}
+
 /*
  * What a code object at a recycled address would have to share with the dead one to be taken for it: the first line,
- * the very objects of its names and its table, and the table's length and first bytes. Products are summed, not
+ * the very objects of its names and its table, and the table's length, first and last bytes. Products are summed, not
  * chained, so that they overlap in the processor.
  */
 static inline uint64_t fingerprint(const struct cs_python_layout *layout, const char *code)
 {
     const char *table = pointer(code, layout->table);
     uint64_t size = word(table, layout->size);
-    uint64_t start = size >= 8 ? word(table, layout->data) : 0;
     return (uint32_t)integer(code, layout->first_line) * 0x9e3779b97f4a7c15u +
            word(code, layout->file) * 0xc2b2ae3d27d4eb4fu + word(code, layout->name) * 0x165667b19e3779f9u +
-           (uint64_t)(uintptr_t)table * 0xd6e8feb86659fd93u + size * 0xff51afd7ed558ccdu + start * 0xc4ceb9fe1a85ec53u;
+           (uint64_t)(uintptr_t)table * 0xd6e8feb86659fd93u + size * 0xff51afd7ed558ccdu +
+           ends(layout, table, size) * 0xc4ceb9fe1a85ec53u;
 }
 
 /* 3.14 free-threaded: each thread may run its own copy of the instructions; number 0 is the code object's own. */
