@@ -213,9 +213,49 @@ static void find_parameters(struct cs_cubin *cubin, struct cs_kernel *kernel)
     }
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const struct cs_relocation *x = a, *y = b;
+    if (x->section != y->section)
+        return x->section < y->section ? -1 : 1;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static bool is_relocation_table(const struct cs_cubin *cubin, const struct cs_section *section)
+{
+    return (section->type == SHT_RELA || section->type == SHT_REL) && section->info < cubin->section_count &&
+           !behind(cubin->sections[section->info].name, ".debug");
+}
+
+static int read_relocations(struct cs_cubin *cubin, struct cs_error *error)
+{
+    size_t room = 0;
+    for (size_t i = 1; i < cubin->section_count; i++)
+        if (is_relocation_table(cubin, &cubin->sections[i]))
+            room += cubin->sections[i].bytes.size / sizeof(Elf64_Rel);
+    cubin->relocations = calloc(room ? room : 1, sizeof *cubin->relocations);
+    if (!cubin->relocations)
+        return cs_fail(error, "cubin: out of memory for %zu relocations", room);
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cs_section *table = &cubin->sections[i];
+        size_t stride = table->type == SHT_RELA ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
+        if (!is_relocation_table(cubin, table))
+            continue;
+        for (size_t at = 0; at + stride <= table->bytes.size; at += stride) {
+            uint64_t symbol = ELF64_R_SYM(cs_read64(table->bytes.data + at + 8));
+            if (symbol < cubin->symbol_count)
+                cubin->relocations[cubin->relocation_count++] =
+                    (struct cs_relocation){table->info, (uint32_t)symbol, cs_read64(table->bytes.data + at)};
+        }
+    }
+    qsort(cubin->relocations, cubin->relocation_count, sizeof *cubin->relocations, by_place);
+    return 0;
+}
+
 static int read_image(struct cs_cubin *cubin, Elf *elf, struct cs_error *error)
 {
-    if (read_header(cubin, elf, error) != 0 || read_sections(cubin, elf, error) != 0 || read_symbols(cubin, error) != 0)
+    if (read_header(cubin, elf, error) != 0 || read_sections(cubin, elf, error) != 0 ||
+        read_symbols(cubin, error) != 0 || read_relocations(cubin, error) != 0)
         return -1;
     qsort(cubin->kernels, cubin->kernel_count, sizeof *cubin->kernels, by_name);
     link_sections(cubin);
@@ -259,6 +299,7 @@ void cs_cubin_close(struct cs_cubin *cubin)
     free(cubin->sections);
     free(cubin->symbols);
     free(cubin->kernels);
+    free(cubin->relocations);
     free(cubin);
 }
 
@@ -279,19 +320,9 @@ uint32_t cs_cubin_architecture(const struct cs_cubin *cubin)
 
 size_t cs_cubin_relocation(const struct cs_cubin *cubin, uint32_t section, uint64_t offset)
 {
-    for (size_t i = 1; i < cubin->section_count; i++) {
-        const struct cs_section *table = &cubin->sections[i];
-        bool addend = table->type == SHT_RELA;
-        if ((!addend && table->type != SHT_REL) || table->info != section)
-            continue;
-        size_t stride = addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
-        for (size_t at = 0; at + stride <= table->bytes.size; at += stride) {
-            if (cs_read64(table->bytes.data + at) != offset)
-                continue;
-            size_t symbol = ELF64_R_SYM(cs_read64(table->bytes.data + at + 8));
-            if (symbol < cubin->symbol_count)
-                return symbol;
-        }
-    }
-    return SIZE_MAX;
+    struct cs_relocation key = {.section = section, .offset = offset};
+    struct cs_relocation *found = NULL;
+    if (cubin->relocation_count)
+        found = bsearch(&key, cubin->relocations, cubin->relocation_count, sizeof key, by_place);
+    return found ? found->symbol : SIZE_MAX;
 }

@@ -34,6 +34,12 @@ struct cs_symbol {
     bool function;
 };
 
+/* A word of a section that the loader replaces by a symbol's address. */
+struct cs_relocation {
+    uint32_t section, symbol;
+    uint64_t offset;
+};
+
 /* One entry function. Section numbers; CS_NO_SECTION where the image has none. */
 struct cs_kernel {
     const char *name;
@@ -52,6 +58,8 @@ struct cs_cubin {
     size_t symbol_count;
     struct cs_kernel *kernels; /* by name */
     size_t kernel_count;
+    struct cs_relocation *relocations; /* by section and offset; those of debug sections are left out */
+    size_t relocation_count;
     uint32_t addresses; /* section of bank 4, whose words the loader fills with addresses of symbols */
 };
 

@@ -142,7 +142,9 @@ static void decode_address(const struct cs_family *family, struct cs_instruction
 {
     static const uint8_t words[8] = {0, 0, 0, 0, 1, 2, 4, 8};
     in->a = at_register(family, in, 24, in->opcode->uniform);
-    if (in->opcode->operands != CS_OPERANDS_ADDRESS)
+    if (in->opcode->operands == CS_OPERANDS_ASYNC)
+        in->c = at_register(family, in, 16, false);
+    else if (in->opcode->operands != CS_OPERANDS_ADDRESS)
         in->b = at_register(family, in, 32, in->opcode->operands == CS_OPERANDS_UNIFORM_AB);
     if (in->opcode->operands == CS_OPERANDS_CAS)
         in->c = at_register(family, in, 64, false);
@@ -170,6 +172,10 @@ static void decode_operands(const struct cs_family *family, struct cs_instructio
         in->b = at_32(family, in);
         in->b.negated = in->opcode->action == CS_DO_ADD && in->b.kind != CS_OPERAND_IMMEDIATE && bits(in, 63, 1);
         in->a.negated = in->opcode->action == CS_DO_ADD && bits(in, 72, 1);
+        break;
+    case CS_OPERANDS_AC:
+        in->a = at_register(family, in, 24, uniform);
+        in->c = in->form == FORM_A_B_C ? at_register(family, in, 64, uniform) : at_32(family, in);
         break;
     case CS_OPERANDS_ABC:
         decode_three(family, in);
@@ -204,6 +210,7 @@ static void decode_operands(const struct cs_family *family, struct cs_instructio
     case CS_OPERANDS_ADDRESS:
     case CS_OPERANDS_STORE:
     case CS_OPERANDS_CAS:
+    case CS_OPERANDS_ASYNC:
     case CS_OPERANDS_UNIFORM_AB:
         decode_address(family, in);
         break;

@@ -85,6 +85,7 @@ enum cs_operands {
     CS_OPERANDS_A,
     CS_OPERANDS_B,   /* one operand, at bit 32 in every form */
     CS_OPERANDS_AB,  /* the second at bit 32 in every form */
+    CS_OPERANDS_AC,  /* the second at bit 64 where it is a register, else at 32 */
     CS_OPERANDS_ABC, /* by form */
     CS_OPERANDS_LEA, /* ABC where C is only there for some modifiers */
     CS_OPERANDS_SHFL,
@@ -94,6 +95,7 @@ enum cs_operands {
     CS_OPERANDS_ADDRESS,   /* A address */
     CS_OPERANDS_STORE,     /* A address, B data */
     CS_OPERANDS_CAS,       /* A address, B and C data */
+    CS_OPERANDS_ASYNC,     /* A global address, C shared address */
     CS_OPERANDS_UNIFORM_AB /* uniform registers at 24 and 32 */
 };
 
