@@ -1,9 +1,9 @@
 /*
  * analysis.h - from events to a report. The only header that the hooks' side needs besides event.h and report/report.h.
  *
- * The library is pure: it uses no CUDA, no clock, no environment and no globals, so a recorded stream of events gives the
- * same report as the live program. It reads host ELF files named by the events to symbolise, and GPU code through struct
- * cs_host.
+ * The library is pure: it uses no CUDA, no clock, no environment and no globals, so a recorded stream of events gives
+ * the same report as the live program. It reads host ELF files named by the events to symbolise, and GPU code through
+ * struct cs_host.
  *
  * Threads: one analysis is used by one thread at a time.
  */

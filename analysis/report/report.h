@@ -22,8 +22,8 @@ struct cs_report; /* its fields: report/model.h, for the analysis and the render
 enum cs_format { CS_FORMAT_TEXT, CS_FORMAT_JSON };
 
 struct cs_render_options {
-    bool colour;    /* ANSI colours; for terminals only */
-    bool all;       /* also what is not redundant, one line each, and "possible" findings */
+    bool colour; /* ANSI colours; for terminals only */
+    bool all;    /* also what is not redundant, one line each, and "possible" findings */
 };
 
 /* The format that a path's extension asks for: ".json" is JSON, everything else text. */
@@ -34,15 +34,15 @@ int cs_report_write(const struct cs_report *report, enum cs_format format, const
                     FILE *stream, struct cs_error *error);
 
 /*
- * Writes the report to a file, in the format of its extension, all or nothing: into a temporary file beside it, which then
- * takes the name. A path that is no regular file (a pipe, /dev/stderr) is written directly. Returns 0, or -1 with a message that
- * names the path.
+ * Writes the report to a file, in the format of its extension, all or nothing: into a temporary file beside it, which
+ * then takes the name. A path that is no regular file (a pipe, /dev/stderr) is written directly. Returns 0, or -1 with
+ * a message that names the path.
  */
 int cs_report_write_path(const struct cs_report *report, const char *path, const struct cs_render_options *options,
                          struct cs_error *error);
 
-/* Reads a report that was written as JSON. Returns 0 and the report, or -1 with a message naming file, place and what was
- * expected. */
+/* Reads a report that was written as JSON. Returns 0 and the report, or -1 with a message naming file, place and what
+ * was expected. */
 int cs_report_load(const char *path, struct cs_report **report, struct cs_error *error);
 
 /* Number of redundant findings with confidence likely or proven. */

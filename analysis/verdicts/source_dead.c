@@ -1,0 +1,158 @@
+/*
+ * source_dead.c - source-dead: the source is never read again after the copy, so the program could have gone on in the
+ * source's own memory.
+ *
+ * A copy is source-dead when
+ *   (a) its destination was born for it: nothing but an initial fill, which nobody read and the copy hides, wrote there
+ * before; (b) none of the copied bytes is read in the source again until it is freed, or until a copy or fill that does
+ * not come from the destination has overwritten them all; (c) no kernel accessed both sides with a write on one of
+ * them; (d) the bytes never came back from the destination into the source; (e) the two are different memory of one
+ * device; (f) nothing that cannot be followed may have touched either side in the meantime. A kernel's write to the
+ * source does not save it: it only makes the old bytes unreadable.
+ */
+#include "analysis/objects/map.h"
+#include "analysis/state.h"
+#include "analysis/verdicts/verdict.h"
+
+/* (a) A block's size is rounded up by PyTorch's allocator: to 512 bytes, and by less than 1 MiB above 1 MiB. */
+static uint64_t slack(const struct cs_object *object)
+{
+    const uint64_t mebibyte = 1 << 20;
+    if (object->allocator != CS_ALLOCATOR_C10)
+        return 0;
+    return object->size > mebibyte ? mebibyte : 511;
+}
+
+static bool fills_destination(const struct cs_pending *copy)
+{
+    const struct cs_object *to = copy->destination;
+    struct cs_span whole = cs_span_run(to->address, to->size - (to->size > slack(to) ? slack(to) : 0));
+    return cs_span_covers(&copy->to, &whole);
+}
+
+static struct cs_outcome born_for_this(const struct cs_analysis *analysis, const struct cs_pending *copy)
+{
+    const struct cs_object *to = copy->destination;
+    struct cs_actor who;
+    enum cs_why unseen = cs_unseen_touched(analysis, to, to->birth, &who);
+    if (to->used)
+        return cs_stands(CS_WHY_DESTINATION_OLD, NULL);
+    if (unseen)
+        return cs_stands(unseen, &who);
+    return fills_destination(copy) ? cs_open() : cs_stands(CS_WHY_DESTINATION_LARGER, NULL);
+}
+
+/* (e), (f) for the copy itself, then (a) */
+static struct cs_outcome at_copy(const struct cs_analysis *analysis, const struct cs_pending *copy)
+{
+    if (copy->source == copy->destination)
+        return cs_stands(CS_WHY_SAME_MEMORY, NULL);
+    if (copy->source->device != copy->destination->device)
+        return cs_stands(CS_WHY_TWO_DEVICES, NULL);
+    if (analysis->unseen.blind)
+        return cs_stands(CS_WHY_BLIND, NULL);
+    return born_for_this(analysis, copy);
+}
+
+/* (b) failed. Whether the copy is even needed: yes if the destination had been changed by then. */
+static struct cs_outcome at_source_read(const struct cs_pending *copy, const struct cs_actor *actor)
+{
+    if (copy->destination->changed)
+        return cs_stands(CS_WHY_DIVERGED, actor);
+    return copy->destination->death ? cs_stands(CS_WHY_READ_AGAIN, actor) : cs_open();
+}
+
+/* The source was read again and has been changed since the copy: the destination's reader needs the old bytes. */
+static struct cs_outcome at_destination_read(const struct cs_pending *copy, const struct cs_actor *actor)
+{
+    bool source_changed = copy->source->writer.sequence > copy->sequence;
+    return copy->read_again && source_changed ? cs_stands(CS_WHY_DIVERGED, actor) : cs_open();
+}
+
+static bool was_followed_address_nearby(const struct cs_analysis *analysis, const struct cs_pending *copy)
+{
+    return analysis->unseen.opaque_read.sequence > copy->sequence ||
+           analysis->unseen.opaque_write.sequence > copy->sequence;
+}
+
+/*
+ * Proven: every access, extent and lifetime is exact. Likely: mapped memory, whose extent is that of a mapping; or a
+ * kernel ran that follows addresses in memory and none is known to lead here. Possible: the source is far larger than
+ * what was copied, and freeing it may be what the copy is for.
+ */
+static enum cs_confidence confidence(const struct cs_analysis *analysis, const struct cs_pending *copy)
+{
+    const struct cs_object *from = copy->source, *to = copy->destination;
+    if (from->size / 2 > to->size)
+        return CS_CONFIDENCE_POSSIBLE;
+    if (from->allocator == CS_ALLOCATOR_MAPPED || to->allocator == CS_ALLOCATOR_MAPPED ||
+        was_followed_address_nearby(analysis, copy))
+        return CS_CONFIDENCE_LIKELY;
+    return CS_CONFIDENCE_PROVEN;
+}
+
+/* (b) holds, and with it (c) and (d), or the copy would have been settled before; (f) remains. */
+static struct cs_outcome source_is_dead(const struct cs_analysis *analysis, const struct cs_pending *copy)
+{
+    struct cs_actor who;
+    enum cs_why unseen = cs_unseen_touched(analysis, copy->source, copy->sequence, &who);
+    if (unseen)
+        return cs_stands(unseen, &who);
+    return (struct cs_outcome){.decision = CS_DECISION_REDUNDANT, .confidence = confidence(analysis, copy)};
+}
+
+static struct cs_outcome at_source_freed(const struct cs_analysis *analysis, const struct cs_pending *copy)
+{
+    return copy->read_again ? cs_open() : source_is_dead(analysis, copy);
+}
+
+/*
+ * The source's memory lives on with other bytes. Until the destination dies the old ones could still come back (a
+ * snapshot that is restored only later), and even after that if they were copied on.
+ */
+static struct cs_outcome at_source_overwritten(const struct cs_analysis *analysis, const struct cs_pending *copy)
+{
+    if (copy->destination->copied_on)
+        return cs_stands(CS_WHY_COPIED_ON, NULL);
+    return copy->destination->death ? source_is_dead(analysis, copy) : cs_open();
+}
+
+static struct cs_outcome at_destination_freed(const struct cs_analysis *analysis, const struct cs_pending *copy)
+{
+    if (copy->overwritten)
+        return at_source_overwritten(analysis, copy);
+    if (!copy->read_again)
+        return cs_open(); /* the source lives on, unread */
+    bool differed = copy->destination->changed && copy->source->reader.sequence > copy->destination->changed;
+    return cs_stands(differed ? CS_WHY_DIVERGED : CS_WHY_READ_AGAIN, differed ? &copy->source->reader : &copy->reader);
+}
+
+static struct cs_outcome judge(const struct cs_analysis *analysis, const struct cs_pending *copy, enum cs_moment moment,
+                               const struct cs_actor *actor)
+{
+    switch (moment) {
+    case CS_MOMENT_COPY:
+        return at_copy(analysis, copy);
+    case CS_MOMENT_SOURCE_READ:
+        return at_source_read(copy, actor);
+    case CS_MOMENT_SHARED:
+        return cs_stands(CS_WHY_HAZARD, actor);
+    case CS_MOMENT_RETURNED:
+        return cs_stands(CS_WHY_RETURNED, actor);
+    case CS_MOMENT_SOURCE_OVERWRITTEN:
+        return at_source_overwritten(analysis, copy);
+    case CS_MOMENT_SOURCE_FREED:
+        return at_source_freed(analysis, copy);
+    case CS_MOMENT_DESTINATION_READ:
+        return at_destination_read(copy, actor);
+    case CS_MOMENT_DESTINATION_FREED:
+        return at_destination_freed(analysis, copy);
+    }
+    return cs_open();
+}
+
+const struct cs_verdict cs_source_dead = {
+    .reason = "source-dead",
+    .headline = "redundant copy: its source is never read again",
+    .judge = judge,
+};
