@@ -4,8 +4,8 @@
  * The stand-in (libcudart, libcuda, libcupti of tests/sim) runs kernels as host functions found by the kernel's mangled
  * name. Libraries named in SIM_KERNELS (colon-separated paths) are opened at cuInit and their sim_kernels_init called.
  *
- * Environment, read at cuInit: SIM_KERNELS as above; SIM_CUPTI=off makes cuptiSubscribe fail as under another tool (error
- * 39); SIM_NO_DEVICE=1 makes cuInit fail with CUDA_ERROR_NO_DEVICE; SIM_DEVICES=n (default 1).
+ * Environment, read at cuInit: SIM_KERNELS as above; SIM_CUPTI=off makes cuptiSubscribe fail as under another tool
+ * (error 39); SIM_NO_DEVICE=1 makes cuInit fail with CUDA_ERROR_NO_DEVICE; SIM_DEVICES=n (default 1).
  *
  * Threads: as CUDA. Host functions run on the launching thread.
  */
