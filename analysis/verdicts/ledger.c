@@ -197,11 +197,34 @@ void cs_ledger_read(struct cs_analysis *analysis, struct cs_object *object, cons
         tell(analysis, object->born, CS_MOMENT_DESTINATION_READ, actor);
 }
 
+/* Settles what no reason can decide any more. */
+static void give_up(struct cs_analysis *analysis, struct cs_pending *copy, const struct cs_actor *actor)
+{
+    struct cs_site *site = &analysis->ledger.sites[copy->site];
+    count_why(site, CS_WHY_GONE, actor);
+    site->pending--;
+    forget(&analysis->ledger, copy);
+}
+
+/* The bytes that the object got by the copy it was born for are no more. */
+static void destination_gone(struct cs_analysis *analysis, struct cs_object *object, const struct cs_actor *actor)
+{
+    struct cs_pending *copy = object->born;
+    copy->gone = actor->sequence;
+    if (tell(analysis, copy, CS_MOMENT_DESTINATION_GONE, actor))
+        return;
+    object->born = NULL;
+    if (!copy->listed)
+        give_up(analysis, copy, actor);
+}
+
 void cs_ledger_overwritten(struct cs_analysis *analysis, struct cs_object *object, const struct cs_span *span,
                            const struct cs_actor *actor)
 {
     if (object->born)
         note_consumer(object->born, actor);
+    if (object->born && cs_span_covers(span, &object->born->to))
+        destination_gone(analysis, object, actor);
     for (struct cs_pending *copy = object->unread, *next; copy; copy = next) {
         next = copy->next;
         if (!cs_span_covers(span, &copy->from))
@@ -238,15 +261,6 @@ void cs_ledger_shared(struct cs_analysis *analysis, struct cs_object *object, co
         tell(analysis, copy, CS_MOMENT_SHARED, actor);
 }
 
-/* Settles what no reason can decide any more. */
-static void give_up(struct cs_analysis *analysis, struct cs_pending *copy, const struct cs_actor *actor)
-{
-    struct cs_site *site = &analysis->ledger.sites[copy->site];
-    count_why(site, CS_WHY_GONE, actor);
-    site->pending--;
-    forget(&analysis->ledger, copy);
-}
-
 static void source_died(struct cs_analysis *analysis, struct cs_pending *copy, bool seen, const struct cs_actor *actor)
 {
     if (!seen || !tell(analysis, copy, CS_MOMENT_SOURCE_FREED, actor))
@@ -260,12 +274,8 @@ void cs_ledger_died(struct cs_analysis *analysis, struct cs_object *object, bool
         next = copy->next;
         source_died(analysis, copy, seen, &nobody);
     }
-    struct cs_pending *born = object->born;
-    if (!born || tell(analysis, born, CS_MOMENT_DESTINATION_FREED, &nobody))
-        return;
-    object->born = NULL;
-    if (!born->listed)
-        give_up(analysis, born, &nobody);
+    if (object->born)
+        destination_gone(analysis, object, &nobody);
 }
 
 void cs_ledger_abandon(struct cs_analysis *analysis, struct cs_object *object)

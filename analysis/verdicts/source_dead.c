@@ -59,7 +59,7 @@ static struct cs_outcome at_source_read(const struct cs_pending *copy, const str
 {
     if (copy->destination->changed)
         return cs_stands(CS_WHY_DIVERGED, actor);
-    return copy->destination->death ? cs_stands(CS_WHY_READ_AGAIN, actor) : cs_open();
+    return copy->gone ? cs_stands(CS_WHY_READ_AGAIN, actor) : cs_open();
 }
 
 /* The source was read again and has been changed since the copy: the destination's reader needs the old bytes. */
@@ -107,17 +107,17 @@ static struct cs_outcome at_source_freed(const struct cs_analysis *analysis, con
 }
 
 /*
- * The source's memory lives on with other bytes. Until the destination dies the old ones could still come back (a
- * snapshot that is restored only later), and even after that if they were copied on.
+ * The source's memory lives on with other bytes. Until the destination's bytes are gone the old ones could still come
+ * back (a snapshot that is restored only later), and even after that if they were copied on.
  */
 static struct cs_outcome at_source_overwritten(const struct cs_analysis *analysis, const struct cs_pending *copy)
 {
     if (copy->destination->copied_on)
         return cs_stands(CS_WHY_COPIED_ON, NULL);
-    return copy->destination->death ? source_is_dead(analysis, copy) : cs_open();
+    return copy->gone ? source_is_dead(analysis, copy) : cs_open();
 }
 
-static struct cs_outcome at_destination_freed(const struct cs_analysis *analysis, const struct cs_pending *copy)
+static struct cs_outcome at_destination_gone(const struct cs_analysis *analysis, const struct cs_pending *copy)
 {
     if (copy->overwritten)
         return at_source_overwritten(analysis, copy);
@@ -145,8 +145,8 @@ static struct cs_outcome judge(const struct cs_analysis *analysis, const struct 
         return at_source_freed(analysis, copy);
     case CS_MOMENT_DESTINATION_READ:
         return at_destination_read(copy, actor);
-    case CS_MOMENT_DESTINATION_FREED:
-        return at_destination_freed(analysis, copy);
+    case CS_MOMENT_DESTINATION_GONE:
+        return at_destination_gone(analysis, copy);
     }
     return cs_open();
 }

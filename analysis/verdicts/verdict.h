@@ -51,7 +51,7 @@ enum cs_moment {
     CS_MOMENT_SOURCE_OVERWRITTEN, /* all copied bytes were overwritten in the source by a copy or fill */
     CS_MOMENT_SOURCE_FREED,
     CS_MOMENT_DESTINATION_READ,
-    CS_MOMENT_DESTINATION_FREED
+    CS_MOMENT_DESTINATION_GONE /* freed, or its copied bytes were overwritten by a copy or fill: copy->gone is set */
 };
 
 /* A copy that is not settled. */
@@ -63,6 +63,7 @@ struct cs_pending {
     uint64_t sequence;
     uint32_t site;            /* index in the ledger */
     uint64_t read_again;      /* when the source was read again; 0: not yet */
+    uint64_t gone;            /* when the copied bytes in the destination came to their end; 0: not yet */
     uint64_t overwritten;     /* when the copied bytes in the source were overwritten; 0: not */
     struct cs_actor writer;   /* who wrote the source last before the copy */
     struct cs_actor reader;   /* who read the source again */
