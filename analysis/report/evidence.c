@@ -127,17 +127,17 @@ static const char *consumed(struct cs_report *report, const struct cs_analysis *
                             cs_evidence_actor(report, analysis, consumer));
 }
 
-struct cs_texts cs_evidence_redundant(struct cs_report *report, const struct cs_analysis *analysis,
-                                      const struct cs_evidence *evidence)
+struct cs_text_list cs_evidence_redundant(struct cs_report *report, const struct cs_analysis *analysis,
+                                          const struct cs_evidence *evidence)
 {
-    struct cs_texts texts = {0};
-    cs_texts_add(report, &texts, EVIDENCE_MAX, written(report, analysis, evidence));
-    cs_texts_add(report, &texts, EVIDENCE_MAX, died(report, analysis, evidence));
-    cs_texts_add(report, &texts, EVIDENCE_MAX,
-                 evidence->filled
-                     ? "the destination was made for this copy: it held nothing but a fill that nobody read"
-                     : "the destination was made for this copy: nothing had written to it before");
-    cs_texts_add(report, &texts, EVIDENCE_MAX, consumed(report, analysis, evidence));
+    struct cs_text_list texts = {0};
+    cs_text_list_add(report, &texts, EVIDENCE_MAX, written(report, analysis, evidence));
+    cs_text_list_add(report, &texts, EVIDENCE_MAX, died(report, analysis, evidence));
+    cs_text_list_add(report, &texts, EVIDENCE_MAX,
+                     evidence->filled
+                         ? "the destination was made for this copy: it held nothing but a fill that nobody read"
+                         : "the destination was made for this copy: nothing had written to it before");
+    cs_text_list_add(report, &texts, EVIDENCE_MAX, consumed(report, analysis, evidence));
     return texts;
 }
 

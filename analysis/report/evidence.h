@@ -18,8 +18,8 @@ const char *cs_evidence_why(struct cs_report *report, const struct cs_analysis *
                             const struct cs_actor *actor);
 
 /* The facts behind one redundant copy. */
-struct cs_texts cs_evidence_redundant(struct cs_report *report, const struct cs_analysis *analysis,
-                                      const struct cs_evidence *evidence);
+struct cs_text_list cs_evidence_redundant(struct cs_report *report, const struct cs_analysis *analysis,
+                                          const struct cs_evidence *evidence);
 
 /* Marks the stacks that the functions above will name. */
 void cs_evidence_want(struct cs_analysis *analysis, const struct cs_site *site);

@@ -33,8 +33,8 @@ static struct cs_location location(struct cs_report *report, const struct cs_gro
         at.end_column = columns ? site->end_column : -1;
     }
     for (size_t i = 0; i < attribution->operator_count; i++)
-        cs_texts_add(report, &at.operators, attribution->operator_count,
-                     cs_report_text(report, attribution->operators[i]));
+        cs_text_list_add(report, &at.operators, attribution->operator_count,
+                         cs_report_text(report, attribution->operators[i]));
     at.autograd_node = cs_report_text(report, attribution->autograd_node);
     return at;
 }
@@ -186,8 +186,8 @@ static void describe_program(struct cs_report *report, const struct cs_analysis 
     report->program.stand_in = process->stand_in;
     for (size_t i = 0; i < CS_DEVICES_MAX; i++)
         if (*analysis->devices[i].name)
-            cs_texts_add(report, &report->program.devices, CS_DEVICES_MAX,
-                         cs_report_text(report, analysis->devices[i].name));
+            cs_text_list_add(report, &report->program.devices, CS_DEVICES_MAX,
+                             cs_report_text(report, analysis->devices[i].name));
     report->versions.copyspy = COPYSPY_VERSION;
     report->versions.runtime = version(report, process->runtime_version);
     report->versions.driver = version(report, process->driver_version);

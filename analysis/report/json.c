@@ -160,7 +160,7 @@ static const struct field report_fields[] = {
 
 static void put_fields(json_t *object, const void *base, const struct field *fields);
 
-static json_t *put_texts(const struct cs_texts *texts)
+static json_t *put_texts(const struct cs_text_list *texts)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < texts->count; i++)
@@ -248,7 +248,7 @@ static int expected(const struct reader *reader, const char *what)
 
 static int get_fields(struct reader *reader, json_t *object, void *base, const struct field *fields);
 
-static int get_texts(struct reader *reader, json_t *value, struct cs_texts *texts)
+static int get_texts(struct reader *reader, json_t *value, struct cs_text_list *texts)
 {
     size_t count = json_array_size(value);
     if (!json_is_array(value))
@@ -257,7 +257,7 @@ static int get_texts(struct reader *reader, json_t *value, struct cs_texts *text
         const char *text = json_string_value(json_array_get(value, i));
         if (!text)
             return expected(reader, "a list of texts");
-        cs_texts_add(reader->report, texts, count, cs_report_text(reader->report, text));
+        cs_text_list_add(reader->report, texts, count, cs_report_text(reader->report, text));
     }
     return 0;
 }

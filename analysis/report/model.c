@@ -119,7 +119,7 @@ const char *cs_report_format(struct cs_report *report, const char *format, ...)
     return kept;
 }
 
-void cs_texts_add(struct cs_report *report, struct cs_texts *texts, size_t room, const char *text)
+void cs_text_list_add(struct cs_report *report, struct cs_text_list *texts, size_t room, const char *text)
 {
     if (!texts->items)
         texts->items = cs_report_allocate(report, room, sizeof *texts->items);

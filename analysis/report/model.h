@@ -13,7 +13,7 @@
 
 #define CS_REPORT_FORMAT_VERSION 1
 
-struct cs_texts {
+struct cs_text_list {
     const char **items;
     size_t count;
 };
@@ -32,19 +32,19 @@ struct cs_report_frames {
 struct cs_location {
     const char *file, *function;
     int64_t line, column, end_line, end_column; /* columns: bytes from 0, the end exclusive */
-    struct cs_texts operators;                  /* outermost first */
+    struct cs_text_list operators;              /* outermost first */
     const char *autograd_node;                  /* "" : none */
 };
 
 struct cs_finding {
     const char *reason, *confidence, *headline;
     struct cs_location at;
-    struct cs_texts source; /* the lines from at.line on, as they were at the end of the program */
+    struct cs_text_list source; /* the lines from at.line on, as they were at the end of the program */
     uint64_t copies, bytes, pending;
     uint64_t gpu_ns;          /* of all copies; scaled up or estimated as the next two say; 0: not known */
     uint64_t gpu_ns_measured; /* as the device measured it, of copies_measured copies */
     uint64_t copies_measured;
-    struct cs_texts evidence;
+    struct cs_text_list evidence;
     const char *advice, *rewrite; /* rewrite: the line to write instead, "" when it is not that simple */
     struct cs_report_frames stack;
 };
@@ -84,7 +84,7 @@ struct cs_unknown_kernels {
 struct cs_report_program {
     const char *command;
     uint64_t pid;
-    struct cs_texts devices;
+    struct cs_text_list devices;
     bool stand_in;
 };
 struct cs_report_versions {
@@ -128,7 +128,7 @@ void *cs_report_allocate(struct cs_report *report, size_t count, size_t size);
 const char *cs_report_text(struct cs_report *report, const char *text);
 const char *cs_report_format(struct cs_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds to an array that was allocated with room for it. */
-void cs_texts_add(struct cs_report *report, struct cs_texts *texts, size_t room, const char *text);
+void cs_text_list_add(struct cs_report *report, struct cs_text_list *texts, size_t room, const char *text);
 
 /* text.c, json.c: the renderers behind cs_report_write */
 void cs_report_write_text(const struct cs_report *report, const struct cs_render_options *options, FILE *stream);

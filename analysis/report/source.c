@@ -25,9 +25,9 @@ static FILE *open_source(const char *file)
     return stream;
 }
 
-struct cs_texts cs_source_lines(struct cs_report *report, const char *file, int64_t first, int64_t last)
+struct cs_text_list cs_source_lines(struct cs_report *report, const char *file, int64_t first, int64_t last)
 {
-    struct cs_texts lines = {0};
+    struct cs_text_list lines = {0};
     char *line = NULL;
     size_t capacity = 0;
     FILE *stream = first > 0 ? open_source(file) : NULL;
@@ -41,7 +41,7 @@ struct cs_texts cs_source_lines(struct cs_report *report, const char *file, int6
             break;
         line[strcspn(line, "\r\n")] = 0;
         if (number >= first)
-            cs_texts_add(report, &lines, LINES_MAX, cs_report_text(report, line));
+            cs_text_list_add(report, &lines, LINES_MAX, cs_report_text(report, line));
     }
     free(line);
     fclose(stream);

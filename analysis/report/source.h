@@ -7,6 +7,6 @@
 #include "analysis/report/model.h"
 
 /* Quotes lines first..last of the file (at most 6); nothing when it cannot be read or has no such line. */
-struct cs_texts cs_source_lines(struct cs_report *report, const char *file, int64_t first, int64_t last);
+struct cs_text_list cs_source_lines(struct cs_report *report, const char *file, int64_t first, int64_t last);
 
 #endif
