@@ -28,6 +28,7 @@ static struct {
     const void *code_type;             /* PyCode_Type: what is not of this type is not read as a code object */
     _Atomic int readable;              /* the fields above are set and Python may be read */
     _Atomic int settled;               /* looked for, with an answer that stays */
+    _Atomic int looked_apart;          /* looked for outside the global scope: that searches folders, so only once */
 } python;
 
 static inline uint64_t word(const void *base, size_t offset)
@@ -103,7 +104,7 @@ void cs_python_find(void)
         return;
     void *library = RTLD_DEFAULT;
     void *entry = dlsym(library, "PyGILState_GetThisThreadState");
-    if (!entry && (library = local_library()))
+    if (!entry && !atomic_exchange(&python.looked_apart, 1) && (library = local_library()))
         entry = dlsym(library, "PyGILState_GetThisThreadState");
     if (!entry || atomic_exchange(&python.settled, 1))
         return;

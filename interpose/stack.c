@@ -152,18 +152,16 @@ static struct cs_record *intern(struct capture *capture)
     if (words == 0)
         return NULL;
     uint64_t hash = cs_table_hash(key, words);
-    struct cs_record *record = cs_table_find(&stack.stacks, key, words, hash);
-    if (!record) {
-        /* The interpreter may have been loaded since; the frames are then in the next capture of this stack. */
-        cs_python_find();
-        record = cs_table_intern(&stack.stacks, key, words, hash);
-    }
+    struct cs_record *record = cs_table_intern(&stack.stacks, key, words, hash);
     if (!record) {
         cs_warn_once("stacks-full", "too many different call stacks: later ones are not attributed");
         return NULL;
     }
-    if (!atomic_load_explicit(&record->defined, memory_order_acquire) && !define_stack(record, capture))
-        return NULL;
+    if (!atomic_load_explicit(&record->defined, memory_order_acquire)) {
+        if (!define_stack(record, capture))
+            return NULL;
+        cs_python_find(); /* an interpreter may have been loaded since; its frames will be in the next capture */
+    }
     return record;
 }
 

@@ -77,9 +77,9 @@ bool cs_shape_matches(const struct cs_shape *shape, const void *base, const stru
 void cs_shape_follow(struct cs_shape *shape, const struct cs_arena *arena, const struct cs_shape *next)
 {
     uint32_t place = cs_arena_place(arena, next);
-    uint32_t latest = atomic_load_explicit(&shape->followers[0], memory_order_relaxed);
+    uint32_t latest = atomic_load_explicit(&shape->followers[0], memory_order_acquire);
     if (latest == place)
         return;
-    atomic_store_explicit(&shape->followers[1], latest, memory_order_relaxed);
+    atomic_store_explicit(&shape->followers[1], latest, memory_order_release);
     atomic_store_explicit(&shape->followers[0], place, memory_order_release);
 }
