@@ -95,6 +95,13 @@ static bool between_devices(const struct cs_copy *copy)
            copy->src.device != copy->dst.device;
 }
 
+static uint32_t device_of(const struct cs_copy *copy, const struct side *to)
+{
+    if (copy->head.device != CS_DEVICE_UNKNOWN)
+        return copy->head.device;
+    return to->object ? to->object->device : CS_DEVICE_UNKNOWN;
+}
+
 static struct cs_copied describe(const struct cs_copy *copy, const struct side *to, const struct side *from,
                                  const struct cs_actor *actor)
 {
@@ -105,7 +112,7 @@ static struct cs_copied describe(const struct cs_copy *copy, const struct side *
         .to = to->span,
         .actor = *actor,
         .correlation = copy->head.correlation,
-        .device = copy->head.device,
+        .device = device_of(copy, to),
     };
     if (between_devices(copy))
         copied.why = CS_WHY_TWO_DEVICES;
@@ -114,7 +121,8 @@ static struct cs_copied describe(const struct cs_copy *copy, const struct side *
     return copied;
 }
 
-static void record_copy(struct cs_analysis *analysis, const struct side *to, const struct side *from)
+static void record_copy(struct cs_analysis *analysis, const struct cs_event *event, const struct side *to,
+                        const struct side *from)
 {
     record_side(analysis, from);
     record_side(analysis, to);
@@ -122,6 +130,7 @@ static void record_copy(struct cs_analysis *analysis, const struct side *to, con
         return;
     analysis->unseen.captured_copies++;
     analysis->unseen.captured_bytes += cs_span_bytes(&to->span);
+    cs_ledger_captured(analysis, event->stack, event->device);
 }
 
 static void apply_copy(struct cs_analysis *analysis, const struct cs_copy *copy, const struct side *to,
@@ -153,7 +162,7 @@ void cs_on_copy(struct cs_analysis *analysis, const struct cs_event *event)
     struct side to = locate(analysis, &copy->dst, &copy->extent);
     struct side from = locate(analysis, &copy->src, &copy->extent);
     if (event->flags & CS_FLAG_CAPTURED)
-        record_copy(analysis, &to, &from);
+        record_copy(analysis, event, &to, &from);
     else
         apply_copy(analysis, copy, &to, &from, &actor);
 }

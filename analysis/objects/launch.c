@@ -137,6 +137,8 @@ static void not_understood(struct cs_analysis *analysis, struct cs_kernel *kerne
     if (kernel) {
         kernel->not_understood++;
         kernel->gap = gap;
+    } else {
+        analysis->unseen.unnamed_launches++;
     }
     cs_unseen_everything(analysis, CS_WHY_NOT_UNDERSTOOD, actor);
 }

@@ -29,7 +29,7 @@ struct cs_unseen {
     uint64_t blind_periods[CS_BLIND_REASON_COUNT];
     uint64_t lost, graph_launches, graph_launches_unfollowed, captures;
     uint64_t captured_copies, captured_bytes; /* device to device */
-    uint64_t unknown_addresses, strays;
+    uint64_t unknown_addresses, strays, unnamed_launches;
 };
 
 /* From here on everything that is alive may have been read and written. `actor` may be NULL. */

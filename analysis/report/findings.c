@@ -132,13 +132,18 @@ static void add_copy_site(struct cs_report *report, const struct cs_analysis *an
         .bytes = sum->bytes,
         .pending = sum->pending,
         .redundant = sum->redundant,
+        .captured = sum->captured,
         .verdict = cs_why_necessary(why) ? "necessary" : "not judged",
     };
     if (is_redundant(group)) {
         bool sure = sum->confidence != CS_CONFIDENCE_POSSIBLE;
         site->verdict = sure ? "redundant" : "not judged";
-        site->reason = sure ? cs_verdict_redundant()->reason
-                            : "possibly source-dead, but the source is far larger than what was copied";
+        site->reason =
+            sure
+                ? cs_verdict_redundant()->reason
+                : "possibly source-dead, but its source is far larger than what was copied, or can be read by the host";
+    } else if (!sum->copies) {
+        site->reason = cs_why_text(CS_WHY_CAPTURED);
     } else if (why) {
         site->reason = cs_evidence_why(report, analysis, why, &sum->actors[why]);
     } else {
@@ -244,6 +249,7 @@ static void describe_unseen(struct cs_report *report, const struct cs_analysis *
     out->graph_launches_not_followed = unseen->graph_launches_unfollowed;
     out->unknown_addresses = unseen->unknown_addresses;
     out->stray_accesses = unseen->strays;
+    out->unnamed_launches = unseen->unnamed_launches;
     out->unreadable_modules = analysis->kernels.unreadable;
     list_unknown_kernels(report, &analysis->kernels);
 }

@@ -57,6 +57,7 @@ static void add(struct cs_site *sum, const struct cs_site *site)
     }
     sum->copies += site->copies;
     sum->bytes += site->bytes;
+    sum->captured += site->captured;
     sum->pending += site->pending;
     sum->redundant += site->redundant;
     sum->timed += site->timed;

@@ -73,6 +73,7 @@ static const struct field copy_site_fields[] = {
     {"bytes", NUMBER, offsetof(struct cs_copy_site, bytes), NULL, 0},
     {"pending", NUMBER, offsetof(struct cs_copy_site, pending), NULL, 0},
     {"redundant", NUMBER, offsetof(struct cs_copy_site, redundant), NULL, 0},
+    {"captured", NUMBER, offsetof(struct cs_copy_site, captured), NULL, 0},
     {"verdict", TEXT, offsetof(struct cs_copy_site, verdict), NULL, 0},
     {"reason", TEXT, offsetof(struct cs_copy_site, reason), NULL, 0},
     {NULL, END, 0, NULL, 0},
@@ -130,6 +131,7 @@ static const struct field unseen_fields[] = {
     {"unknown_addresses", NUMBER, offsetof(struct cs_report_unseen, unknown_addresses), NULL, 0},
     {"stray_accesses", NUMBER, offsetof(struct cs_report_unseen, stray_accesses), NULL, 0},
     {"unreadable_modules", NUMBER, offsetof(struct cs_report_unseen, unreadable_modules), NULL, 0},
+    {"unnamed_launches", NUMBER, offsetof(struct cs_report_unseen, unnamed_launches), NULL, 0},
     {"kernels", LIST, offsetof(struct cs_report_unseen, kernels), kernel_fields, sizeof(struct cs_unknown_kernel)},
     {NULL, END, 0, NULL, 0},
 };

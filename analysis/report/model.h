@@ -56,6 +56,7 @@ struct cs_findings {
 struct cs_copy_site {
     struct cs_location at;
     uint64_t copies, bytes, pending, redundant;
+    uint64_t captured; /* further copies, recorded into graphs */
     const char *verdict, *reason;
 };
 struct cs_copy_sites {
@@ -100,7 +101,7 @@ struct cs_report_unseen {
     uint64_t lost_events, blind_no_cupti, blind_cupti_lent;
     bool blind_at_end;
     uint64_t graph_launches, graph_launches_not_followed;
-    uint64_t unknown_addresses, stray_accesses, unreadable_modules;
+    uint64_t unknown_addresses, stray_accesses, unreadable_modules, unnamed_launches;
     struct cs_unknown_kernels kernels;
 };
 struct cs_report_self {

@@ -44,6 +44,15 @@ static void say_bytes(const struct out *out, uint64_t bytes)
 
 /* ---- the first line ---- */
 
+/* Whether a part of the time that was lost is no measurement of this very copy. */
+static bool is_estimated(const struct cs_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (findings->items[i].gpu_ns && !findings->items[i].copies_measured)
+            return true;
+    return false;
+}
+
 static void say_summary(const struct out *out)
 {
     const struct cs_report_totals *totals = &out->report->totals;
@@ -60,7 +69,8 @@ static void say_summary(const struct out *out)
         plural(sites, "site", "sites"), cs_number_exact(totals->redundant_copies, copies),
         plural(totals->redundant_copies, "copy", "copies"), cs_number_bytes(totals->redundant_bytes, bytes));
     if (totals->redundant_ns)
-        say(out, BOLD, ", %s of GPU time", cs_number_time(totals->redundant_ns, time));
+        say(out, BOLD, ", %s of GPU time%s", cs_number_time(totals->redundant_ns, time),
+            is_estimated(&out->report->findings) ? " (estimated)" : "");
     fputc('\n', out->stream);
 }
 
@@ -271,6 +281,8 @@ static void say_copy_site(const struct out *out, const struct cs_copy_site *site
     say_at(out, &site->at);
     say(out, PLAIN, ": %s %s, ", cs_number_exact(site->copies, number), plural(site->copies, "copy", "copies"));
     say_bytes(out, site->bytes);
+    if (site->captured)
+        say(out, PLAIN, ", %s more recorded into graphs", cs_number_exact(site->captured, number));
     say(out, PLAIN, ": %s: %s\n", site->verdict, site->reason);
 }
 
@@ -305,7 +317,8 @@ static bool anything_unseen(const struct cs_report *report)
 {
     const struct cs_report_unseen *unseen = &report->unseen;
     return unseen->lost_events || unseen->blind_no_cupti || unseen->blind_cupti_lent || unseen->blind_at_end ||
-           unseen->graph_launches || unseen->stray_accesses || unseen->unreadable_modules || unseen->kernels.count;
+           unseen->graph_launches || unseen->stray_accesses || unseen->unreadable_modules || unseen->kernels.count ||
+           unseen->unnamed_launches;
 }
 
 static void __attribute__((format(printf, 3, 4)))
@@ -346,6 +359,9 @@ static void say_unseen(const struct out *out)
     say_count(out, unseen->blind_cupti_lent, "%s in which another profiler had CUPTI and launches may have gone unseen",
               plural(unseen->blind_cupti_lent, "period", "periods"));
     say_unknown_kernels(out);
+    say_count(out, unseen->unnamed_launches,
+              "%s of kernels whose name was not seen (taken to read and write everything)",
+              plural(unseen->unnamed_launches, "launch", "launches"));
     say_count(out, unseen->graph_launches, "%s: taken to touch everything their capture could reach",
               plural(unseen->graph_launches, "graph launch", "graph launches"));
     say_count(out, unseen->graph_launches_not_followed, "of them could not be followed: taken to touch everything");

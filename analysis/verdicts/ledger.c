@@ -156,6 +156,13 @@ struct cs_pending *cs_ledger_copied(struct cs_analysis *analysis, const struct c
     return tell(analysis, copy, CS_MOMENT_COPY, &copied->actor) ? NULL : copy;
 }
 
+void cs_ledger_captured(struct cs_analysis *analysis, uint32_t stack, uint32_t device)
+{
+    struct cs_site *site = site_of(&analysis->ledger, stack, device);
+    if (site)
+        site->captured++;
+}
+
 void cs_ledger_open(struct cs_pending *copy)
 {
     copy->destination->born = copy;

@@ -26,6 +26,7 @@ struct cs_evidence {
 struct cs_site {
     uint32_t stack, device;
     uint64_t copies, bytes;
+    uint64_t captured; /* more copies, recorded into graphs */
     uint64_t pending, redundant;
     uint64_t whys[CS_WHY_COUNT];
     struct cs_actor actors[CS_WHY_COUNT]; /* of the first copy with that why */
@@ -55,6 +56,8 @@ struct cs_copied {
 
 /* A copy was made; called before its accesses are applied to the objects. Returns the open record, or NULL. */
 struct cs_pending *cs_ledger_copied(struct cs_analysis *analysis, const struct cs_copied *copied);
+/* A device-to-device copy was recorded into a graph. */
+void cs_ledger_captured(struct cs_analysis *analysis, uint32_t stack, uint32_t device);
 /* Opens the record: after the accesses of the copy itself were applied. */
 void cs_ledger_open(struct cs_pending *copy);
 

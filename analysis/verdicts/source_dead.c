@@ -20,7 +20,7 @@ static uint64_t slack(const struct cs_object *object)
     const uint64_t mebibyte = 1 << 20;
     if (object->allocator != CS_ALLOCATOR_C10)
         return 0;
-    return object->size > mebibyte ? mebibyte : 511;
+    return object->size > mebibyte ? mebibyte + 511 : 511;
 }
 
 static bool fills_destination(const struct cs_pending *copy)
@@ -28,6 +28,15 @@ static bool fills_destination(const struct cs_pending *copy)
     const struct cs_object *to = copy->destination;
     struct cs_span whole = cs_span_run(to->address, to->size - (to->size > slack(to) ? slack(to) : 0));
     return cs_span_covers(&copy->to, &whole);
+}
+
+/* The source has room for all that the destination could hold, and so could stand in for it where it dies as a whole.
+ */
+static bool has_room(const struct cs_pending *copy)
+{
+    const struct cs_object *from = copy->source, *to = copy->destination;
+    return !to->filled && copy->from.address == from->address && copy->to.address == to->address &&
+           from->size >= to->size;
 }
 
 static struct cs_outcome born_for_this(const struct cs_analysis *analysis, const struct cs_pending *copy)
@@ -39,7 +48,12 @@ static struct cs_outcome born_for_this(const struct cs_analysis *analysis, const
         return cs_stands(CS_WHY_DESTINATION_OLD, NULL);
     if (unseen)
         return cs_stands(unseen, &who);
-    return fills_destination(copy) ? cs_open() : cs_stands(CS_WHY_DESTINATION_LARGER, NULL);
+    return fills_destination(copy) || has_room(copy) ? cs_open() : cs_stands(CS_WHY_DESTINATION_LARGER, NULL);
+}
+
+static bool on_two_devices(const struct cs_object *a, const struct cs_object *b)
+{
+    return a->device != b->device && a->device != CS_DEVICE_UNKNOWN && b->device != CS_DEVICE_UNKNOWN;
 }
 
 /* (e), (f) for the copy itself, then (a) */
@@ -47,7 +61,7 @@ static struct cs_outcome at_copy(const struct cs_analysis *analysis, const struc
 {
     if (copy->source == copy->destination)
         return cs_stands(CS_WHY_SAME_MEMORY, NULL);
-    if (copy->source->device != copy->destination->device)
+    if (on_two_devices(copy->source, copy->destination))
         return cs_stands(CS_WHY_TWO_DEVICES, NULL);
     if (analysis->unseen.blind)
         return cs_stands(CS_WHY_BLIND, NULL);
@@ -83,7 +97,7 @@ static bool was_followed_address_nearby(const struct cs_analysis *analysis, cons
 static enum cs_confidence confidence(const struct cs_analysis *analysis, const struct cs_pending *copy)
 {
     const struct cs_object *from = copy->source, *to = copy->destination;
-    if (from->size / 2 > to->size)
+    if (from->size / 2 > to->size || from->allocator == CS_ALLOCATOR_MANAGED)
         return CS_CONFIDENCE_POSSIBLE;
     if (from->allocator == CS_ALLOCATOR_MAPPED || to->allocator == CS_ALLOCATOR_MAPPED ||
         was_followed_address_nearby(analysis, copy))
@@ -112,6 +126,8 @@ static struct cs_outcome at_source_freed(const struct cs_analysis *analysis, con
  */
 static struct cs_outcome at_source_overwritten(const struct cs_analysis *analysis, const struct cs_pending *copy)
 {
+    if (!fills_destination(copy))
+        return cs_stands(CS_WHY_DESTINATION_LARGER, NULL); /* the rest of the source's memory may live on */
     if (copy->destination->copied_on)
         return cs_stands(CS_WHY_COPIED_ON, NULL);
     return copy->gone ? source_is_dead(analysis, copy) : cs_open();
