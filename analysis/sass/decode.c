@@ -283,6 +283,39 @@ static void decode_jump(const struct cs_family *family, struct cs_instruction *i
     in->jump = (int64_t)((uint64_t)distance * 4);
 }
 
+/* Operations with predicate results at bits 81 and, the second list, 84. */
+static const uint16_t writes_one[] = {
+    0x006, 0x011, 0x012, 0x014, 0x015, 0x025, 0x027, 0x02f, 0x086, 0x091, 0x092, 0x0a5, 0x0bc, 0x0bd, 0x0c2,
+    0x0ca, 0x100, 0x102, 0x11c, 0x160, 0x161, 0x162, 0x163, 0x164, 0x165, 0x166, 0x167, 0x168, 0x169, 0x16a,
+    0x16b, 0x16c, 0x16d, 0x16e, 0x180, 0x181, 0x189, 0x18a, 0x18b, 0x193, 0x194, 0x195, 0x196, 0x197, 0x198,
+    0x199, 0x19a, 0x1a1, 0x1a2, 0x1a3, 0x1a7, 0x1a8, 0x1a9, 0x1aa, 0x1b1, 0x1b3, 0x1c8};
+static const uint16_t writes_two[] = {0x00b, 0x00c, 0x00d, 0x010, 0x01c, 0x01d, 0x01e, 0x01f, 0x02a,
+                                      0x034, 0x048, 0x08c, 0x090, 0x097, 0x09c, 0x09d, 0x09e, 0x09f};
+static const uint16_t writes_any[] = {0x004, 0x084};
+/* Guarded by a uniform predicate although their operands are not all uniform registers. */
+static const uint16_t guarded_uniform[] = {0x1b2, 0x1b7, 0x1c3, 0x1c7, 0x1c8, 0x1c9, 0x1ce};
+
+static bool listed(uint16_t code, const uint16_t *codes, size_t bytes)
+{
+    for (size_t i = 0; i < bytes / sizeof *codes; i++)
+        if (codes[i] == code)
+            return true;
+    return false;
+}
+
+static void decode_predicates(struct cs_instruction *in)
+{
+    bool two = listed(in->code, writes_two, sizeof writes_two);
+    in->guard_uniform = in->opcode->uniform || listed(in->code, guarded_uniform, sizeof guarded_uniform);
+    if (two || listed(in->code, writes_one, sizeof writes_one))
+        in->predicates |= (uint8_t)(1u << bits(in, 81, 3));
+    if (two)
+        in->predicates |= (uint8_t)(1u << bits(in, 84, 3));
+    if (listed(in->code, writes_any, sizeof writes_any))
+        in->predicates = UINT8_MAX;
+    in->predicates &= (uint8_t) ~(1u << CS_PT);
+}
+
 static const struct cs_opcode *find_opcode(const struct cs_family *family, unsigned code)
 {
     const struct cs_opcode *row = family->additions ? &family->additions[code] : NULL;
@@ -304,9 +337,11 @@ void cs_decode(const struct cs_family *family, const uint8_t *p, struct cs_instr
     in->opcode = find_opcode(family, in->code);
     if (!in->opcode) {
         in->destination = (uint8_t)bits(in, 16, 8);
+        in->predicates = UINT8_MAX;
         set_count(in, 0, 8);
         return;
     }
+    decode_predicates(in);
     decode_operands(family, in);
     if (in->opcode->width != CS_WIDTH_0) {
         decode_width(family, in);

@@ -22,8 +22,10 @@ enum cs_knowledge {
 
 struct cs_value {
     cs_set set;
-    uint32_t knowledge;
+    uint16_t knowledge;
+    uint16_t guard; /* 0; else while this predicate holds the set is only guarded_set: it was last written under it */
     int32_t k;
+    cs_set guarded_set;
 };
 
 /* What an instruction did through which addresses: joined over all visits. */
@@ -90,6 +92,7 @@ struct cs_flow {
     size_t cell_count, cell_room;
     bool contents_changed; /* since the flag was last cleared */
 
+    uint16_t guard; /* of the instruction at hand, as in cs_value; 0: none */
     bool opaque_read, opaque_write, incomplete;
     bool more_code; /* a section was added: start again */
     bool failed;    /* out of memory */
@@ -119,6 +122,11 @@ struct cs_value cs_flow_join(struct cs_flow *flow, struct cs_value a, struct cs_
 /* a + b + c, the sums of sets and of what is known. */
 struct cs_value cs_flow_add(struct cs_flow *flow, struct cs_value a, struct cs_value b);
 
+/* Predicates of these numbers (bits) were written: what was known under them is known no longer. */
+void cs_flow_forget_predicates(const struct cs_flow *flow, struct cs_value *state, unsigned predicates);
+/* The guard of an instruction as a number; 0 where it is always executed. */
+uint16_t cs_flow_guard(const struct cs_instruction *in);
+
 /* What the instruction does to the registers of the state and to memory. Not for control flow. */
 void cs_flow_transfer(struct cs_flow *flow, struct cs_value *state, uint32_t index);
 /* The same for instructions with an address or a constant. */
@@ -131,12 +139,12 @@ bool cs_flow_room(struct cs_flow *flow, void **array, size_t *room, size_t count
 
 static inline struct cs_value cs_value_of(cs_set set)
 {
-    return (struct cs_value){set, CS_KNOW_NOTHING, 0};
+    return (struct cs_value){.set = set};
 }
 
 static inline struct cs_value cs_value_constant(uint32_t k)
 {
-    return (struct cs_value){0, CS_KNOW_CONSTANT, (int32_t)k};
+    return (struct cs_value){.knowledge = CS_KNOW_CONSTANT, .k = (int32_t)k};
 }
 
 #endif

@@ -237,10 +237,10 @@ static void flow_into(struct cs_flow *flow, uint32_t frame, uint32_t index, cons
     bool changed = false;
     for (uint32_t i = 0; i < count; i++) {
         struct cs_value *old = &node->values[i];
-        if (old->set == state[i].set && old->knowledge == state[i].knowledge && old->k == state[i].k)
+        if (memcmp(old, &state[i], sizeof *old) == 0)
             continue;
         struct cs_value joined = cs_flow_join(flow, *old, state[i]);
-        changed |= joined.set != old->set || joined.knowledge != old->knowledge || joined.k != old->k;
+        changed |= memcmp(&joined, old, sizeof joined) != 0;
         *old = joined;
     }
     if (changed)
@@ -354,6 +354,7 @@ static bool system_call(struct cs_flow *flow, const char *name, struct cs_value 
     for (size_t i = 0; i < sizeof system_calls / sizeof *system_calls; i++) {
         if (strcmp(system_calls[i].name, name) != 0)
             continue;
+        cs_flow_forget_predicates(flow, state, UINT8_MAX);
         cs_set result = system_calls[i].returns_memory ? cs_set_of(flow->pool, CS_ATOM_LOADED, 0) : 0;
         for (unsigned r = SYSTEM_CALL_RESULT; r < SYSTEM_CALL_RESULT + 2; r++) {
             struct cs_value *value = cs_flow_register(flow, state, false, r);

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { BANK_PARAMETERS = 0, BANK_LITERALS = 2, BANK_ADDRESSES = 4, WHOLE = -1 };
+enum { BANK_PARAMETERS = 0, BANK_LITERALS = 2, BANK_ADDRESSES = 4 };
 
 bool cs_flow_room(struct cs_flow *flow, void **array, size_t *room, size_t count, size_t size)
 {
@@ -32,7 +32,7 @@ static const struct {
     uint32_t from, to; /* architectures */
     uint32_t offset;
     uint8_t kind;
-    uint32_t knowledge;
+    uint16_t knowledge;
 } driver_words[] = {
     {0, 99, 0x18, CS_ATOM_WINDOW, CS_KNOW_NOTHING}, /* shared window */
     {0, 99, 0x1c, CS_ATOM_WINDOW, CS_KNOW_NOTHING},
@@ -57,7 +57,7 @@ static struct cs_value driver_word(struct cs_flow *flow, uint32_t offset)
             payload = CS_ADDRESS_BIAS - (architecture < 90 ? flow->kernel->parameter_base : 0);
         cs_set set =
             driver_words[i].kind == CS_ATOM_DIRECT_END ? 0 : cs_set_of(flow->pool, driver_words[i].kind, payload);
-        return (struct cs_value){set, driver_words[i].knowledge, 0};
+        return (struct cs_value){.set = set, .knowledge = driver_words[i].knowledge};
     }
     return cs_value_of(0);
 }
@@ -91,7 +91,7 @@ static struct cs_value address_word(struct cs_flow *flow, uint32_t offset)
     if (symbol == SIZE_MAX)
         return cs_value_of(cs_set_of(flow->pool, CS_ATOM_LOADED, 0));
     if (flow->cubin->symbols[symbol].function || flow->cubin->symbols[symbol].section == CS_NO_SECTION)
-        return (struct cs_value){0, offset & 4 ? CS_KNOW_NOTHING : CS_KNOW_FUNCTION, (int32_t)symbol};
+        return (struct cs_value){.knowledge = offset & 4 ? CS_KNOW_NOTHING : CS_KNOW_FUNCTION, .k = (int32_t)symbol};
     return cs_value_of(cs_set_of(flow->pool, CS_ATOM_SYMBOL, compiler_owned(flow->cubin->symbols[symbol].name)));
 }
 
@@ -244,7 +244,7 @@ static struct cs_cell *find_cell(struct cs_flow *flow, int32_t offset, bool crea
             return &flow->cells[i];
     if (!create || !cs_flow_room(flow, (void **)&flow->cells, &flow->cell_room, flow->cell_count, sizeof *flow->cells))
         return NULL;
-    flow->cells[flow->cell_count] = (struct cs_cell){offset, {0, CS_KNOW_NOTHING, WHOLE}};
+    flow->cells[flow->cell_count] = (struct cs_cell){.offset = offset};
     return &flow->cells[flow->cell_count++];
 }
 

@@ -17,7 +17,7 @@ enum {
 };
 enum { MOST_THREADS = 1023, LUT_AND = 0xc0, SELECT_ALL_OF_A = 0x3210, SELECT_ALL_OF_C = 0x7654 };
 
-static const struct cs_value nothing = {0, CS_KNOW_NOTHING, 0};
+static const struct cs_value nothing;
 
 static uint64_t field(const struct cs_instruction *in, unsigned first, unsigned count)
 {
@@ -29,6 +29,23 @@ struct cs_value *cs_flow_register(const struct cs_flow *flow, struct cs_value *s
     if (number >= (uniform ? flow->uniform_count : flow->register_count))
         return NULL;
     return &state[(uniform ? flow->register_count : 0) + number];
+}
+
+uint16_t cs_flow_guard(const struct cs_instruction *in)
+{
+    if (in->guard == CS_PT)
+        return 0;
+    return (uint16_t)(1u << 8 | in->guard | (unsigned)in->guard_negated << 3 | (unsigned)in->guard_uniform << 4);
+}
+
+/* A value as an instruction under that guard finds it. */
+static struct cs_value seen_under(struct cs_value value, uint16_t guard)
+{
+    if (guard && value.guard == guard)
+        return cs_value_of(value.guarded_set);
+    value.guard = 0;
+    value.guarded_set = 0;
+    return value;
 }
 
 struct cs_value cs_flow_operand(struct cs_flow *flow, struct cs_value *state, const struct cs_operand *operand,
@@ -49,7 +66,7 @@ struct cs_value cs_flow_operand(struct cs_flow *flow, struct cs_value *state, co
         if (operand->value == CS_RZ)
             return cs_value_constant(0);
         value = cs_flow_register(flow, state, operand->kind == CS_OPERAND_UNIFORM, operand->value + word);
-        return value ? *value : nothing;
+        return value ? seen_under(*value, flow->guard) : nothing;
     }
     return nothing;
 }
@@ -69,20 +86,31 @@ static int64_t bound(struct cs_value value)
 static struct cs_value bounded(cs_set set, int64_t k)
 {
     bool fits = k >= 0 && k <= INT32_MAX;
-    return (struct cs_value){set, fits ? CS_KNOW_BOUND : CS_KNOW_NOTHING, fits ? (int32_t)k : 0};
+    return (struct cs_value){
+        .set = set, .knowledge = fits ? CS_KNOW_BOUND : CS_KNOW_NOTHING, .k = fits ? (int32_t)k : 0};
+}
+
+/* What is known under a guard stays known where both sides agree on the guard. */
+static void join_guarded(struct cs_flow *flow, struct cs_value *joined, struct cs_value a, struct cs_value b)
+{
+    if (a.guard != b.guard || a.guard == 0)
+        return;
+    joined->guard = a.guard;
+    joined->guarded_set = cs_set_join(flow->pool, a.guarded_set, b.guarded_set);
 }
 
 struct cs_value cs_flow_join(struct cs_flow *flow, struct cs_value a, struct cs_value b)
 {
-    struct cs_value joined = {cs_set_join(flow->pool, a.set, b.set), CS_KNOW_NOTHING, 0};
+    struct cs_value joined = cs_value_of(cs_set_join(flow->pool, a.set, b.set));
     if (a.knowledge == b.knowledge && a.k == b.k) {
         joined.knowledge = a.knowledge;
         joined.k = a.k;
     } else if (a.knowledge == CS_KNOW_BOUND && b.knowledge == CS_KNOW_CONSTANT && b.k >= 0 && b.k <= a.k) {
-        return bounded(joined.set, a.k);
+        joined = bounded(joined.set, a.k);
     } else if (b.knowledge == CS_KNOW_BOUND && a.knowledge == CS_KNOW_CONSTANT && a.k >= 0 && a.k <= b.k) {
-        return bounded(joined.set, b.k);
+        joined = bounded(joined.set, b.k);
     }
+    join_guarded(flow, &joined, a, b);
     return joined;
 }
 
@@ -93,7 +121,8 @@ struct cs_value cs_flow_add(struct cs_flow *flow, struct cs_value a, struct cs_v
     if (is_constant(b, 0))
         return a;
     if (b.knowledge == CS_KNOW_CONSTANT && a.knowledge != CS_KNOW_CONSTANT) {
-        struct cs_value sum = {cs_set_offset(flow->pool, cs_set_join(flow->pool, a.set, b.set), b.k), a.knowledge, 0};
+        struct cs_value sum = cs_value_of(cs_set_offset(flow->pool, cs_set_join(flow->pool, a.set, b.set), b.k));
+        sum.knowledge = a.knowledge;
         sum.k = (int32_t)((uint32_t)a.k + (uint32_t)b.k);
         if (a.knowledge == CS_KNOW_BOUND)
             return bounded(sum.set, b.k >= 0 ? (int64_t)a.k + b.k : -1);
@@ -118,8 +147,30 @@ void cs_flow_write(struct cs_flow *flow, struct cs_value *state, const struct cs
         return;
     struct cs_value *target = cs_flow_register(flow, state, in->destination_uniform, in->destination + i);
     bool certain = in->guard == CS_PT && !in->guard_negated && i < in->count;
-    if (target)
-        *target = certain ? value : cs_flow_join(flow, *target, value);
+    if (!target)
+        return;
+    if (certain) {
+        *target = value;
+        return;
+    }
+    struct cs_value old = *target;
+    *target = cs_flow_join(flow, old, value);
+    if (flow->guard && i < in->count) {
+        target->guard = flow->guard;
+        target->guarded_set = value.set;
+    } else if (old.guard) {
+        target->guard = old.guard;
+        target->guarded_set = cs_set_join(flow->pool, old.guarded_set, value.set);
+    }
+}
+
+/* What was known under predicates that the instruction writes is known no longer. */
+void cs_flow_forget_predicates(const struct cs_flow *flow, struct cs_value *state, unsigned predicates)
+{
+    uint32_t count = flow->register_count + flow->uniform_count;
+    for (uint32_t i = 0; i < count; i++)
+        if (state[i].guard && predicates >> (state[i].guard & 7) & 1)
+            state[i].guard = 0, state[i].guarded_set = 0;
 }
 
 static void write_all(struct cs_flow *flow, struct cs_value *state, const struct cs_instruction *in,
@@ -188,7 +239,7 @@ static void multiply_add(struct cs_flow *flow, struct cs_value *state, const str
 static void multiply_add_wide(struct cs_flow *flow, struct cs_value *state, const struct cs_instruction *in)
 {
     struct cs_value a = cs_flow_operand(flow, state, &in->a, 0), b = cs_flow_operand(flow, state, &in->b, 0);
-    struct cs_value low = multiply(flow, a, b), high = {0, CS_KNOW_NOTHING, 0};
+    struct cs_value low = multiply(flow, a, b), high = nothing;
     if (is_constant(a, 0) || is_constant(b, 0))
         high = cs_value_constant(0);
     else
@@ -302,7 +353,7 @@ static void mangle_operands(struct cs_flow *flow, struct cs_value *state, const 
     write_all(flow, state, in, cs_value_of(cs_set_mangle(flow->pool, all)));
 }
 
-void cs_flow_transfer(struct cs_flow *flow, struct cs_value *state, uint32_t index)
+static void transfer(struct cs_flow *flow, struct cs_value *state, uint32_t index)
 {
     const struct cs_instruction *in = &flow->instructions[index];
     if (!in->opcode) {
@@ -352,4 +403,14 @@ void cs_flow_transfer(struct cs_flow *flow, struct cs_value *state, uint32_t ind
     default:
         return cs_flow_memory(flow, state, index);
     }
+}
+
+void cs_flow_transfer(struct cs_flow *flow, struct cs_value *state, uint32_t index)
+{
+    const struct cs_instruction *in = &flow->instructions[index];
+    flow->guard = cs_flow_guard(in);
+    transfer(flow, state, index);
+    flow->guard = 0;
+    if (in->predicates)
+        cs_flow_forget_predicates(flow, state, in->predicates);
 }
