@@ -9,8 +9,10 @@
 
 #include <cmocka.h>
 
+#include <alloca.h>
 #include <errno.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +90,62 @@ static void numbers_agree_with_another_unwinder(void **state)
             same_stack_same_number(&leaf);
         }
     }
+}
+
+enum { IMAGE = 1536 };
+
+/*
+ * A frame that alloca lays out. From `save` on it keeps what lies above its block: the rest of its frame and its
+ * callers'. With `image`, its block holds such bytes: a perfect stale copy of another stack where that stack had its
+ * words.
+ */
+__attribute__((no_sanitize("address"))) FRAME static uint32_t laid_out_by_alloca(size_t size, const char *image,
+                                                                                 char *save)
+{
+    volatile char *room = alloca(size);
+    for (size_t i = 0; i < IMAGE && (image || save); i++) {
+        if (image)
+            room[i] = image[i];
+        else
+            save[i] = room[i];
+    }
+    uint32_t id = recorder_capture();
+    __asm__ volatile("" ::: "memory");
+    return id;
+}
+
+/* Runs in a thread of its own, whose whole stack above the block is smaller than an image. Fills ids with both numbers.
+ */
+static void *deceive(void *argument)
+{
+    static char image[IMAGE];
+    uint32_t *ids = argument;
+    for (int i = 0; i < 40; i++) {
+        uint32_t id;
+        ONE_LOOP(i);
+        if (i % 4 == 3) { /* after three of the others, so that another of them is expected */
+            id = laid_out_by_alloca(2 * IMAGE, image, NULL);
+            __asm__ volatile("# a call");
+        } else {
+            id = laid_out_by_alloca(64, NULL, image);
+            __asm__ volatile("# another call");
+        }
+        if (i >= 4 && ids[i % 4 == 3] != id)
+            ids[0] = ids[1] = 0;
+        ids[i % 4 == 3] = id;
+    }
+    return NULL;
+}
+
+static void stale_copies_of_another_stack_do_not_deceive(void **state)
+{
+    (void)state;
+    uint32_t ids[2] = {0};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, deceive, ids), 0);
+    pthread_join(thread, NULL);
+    assert_int_not_equal(ids[0], 0);
+    assert_int_not_equal(ids[0], ids[1]);
 }
 
 static void errno_is_kept(void **state)
@@ -256,6 +314,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_calls_at_equal_depth_get_two_numbers),
         cmocka_unit_test(numbers_agree_with_another_unwinder),
+        cmocka_unit_test(stale_copies_of_another_stack_do_not_deceive),
         cmocka_unit_test(errno_is_kept),
         cmocka_unit_test(definitions_name_the_files_and_not_our_own_frames),
         cmocka_unit_test(deep_stacks_are_cut_and_say_so),
