@@ -83,6 +83,9 @@ static size_t after_return_type(const char *name, size_t length)
 size_t cs_name_readable(const char *symbol, cs_demangle_fn *demangle, char *buffer, size_t size)
 {
     int status = -1;
+    char whole[4096]; /* without the marks of a compiler's copies: f.isra.0, f.constprop.1, f.cold */
+    snprintf(whole, sizeof whole, "%.*s", *symbol ? 1 + (int)strcspn(symbol + 1, ".") : 0, symbol);
+    symbol = whole;
     buffer[0] = '\0';
     if (read_nested(symbol, buffer, size))
         return strlen(buffer);
