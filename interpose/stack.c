@@ -24,7 +24,7 @@
 enum {
     NATIVE_DEPTH = 64, /* PyTorch's stacks have 17 to 20 native frames, Python 3.10 and older 3 more a Python call */
     PYTHON_DEPTH = 64,
-    OWN_FRAMES = 8, /* of this library, between the capture and the program */
+    OWN_FRAMES = 8, /* of this library and the unwinder, before the program's */
     PYTHON_WORDS = sizeof(struct cs_python_frame) / sizeof(uint64_t),
     KEY_WORDS = NATIVE_DEPTH + PYTHON_DEPTH * PYTHON_WORDS,
     ARENA_BYTES = 8 << 20, /* a stack with its shape takes some 700 bytes: about 10,000 distinct ones */
@@ -128,13 +128,24 @@ static bool define_stack(struct cs_record *record, const struct capture *capture
 
 /* ---- the full way ---- */
 
+/* Where cs_stack_capture's own return address is: before it lie the unwinder and whoever interposed it. 0 if nowhere.
+ */
+static size_t caller_index(const struct capture *capture)
+{
+    for (size_t i = 0; i < capture->raw_count; i++) {
+        if (capture->raw[i] == capture->return_address)
+            return i;
+    }
+    return 0;
+}
+
 /* Unwinds; the result without our own frames, innermost first, goes to key, then the Python frames. Returns its words.
  */
 static size_t unwind(struct capture *capture, uint64_t *key)
 {
     const size_t capacity = sizeof capture->raw / sizeof *capture->raw;
     capture->raw_count = cs_native_backtrace(capture->raw, capacity);
-    size_t own = 0;
+    size_t own = caller_index(capture);
     while (own < capture->raw_count && capture->raw[own] >= stack.own_start && capture->raw[own] < stack.own_end)
         own++;
     size_t count = capture->raw_count - own;
@@ -184,10 +195,9 @@ static void find_bounds(void)
 static struct cs_shape *make_shape(uint32_t id, const struct capture *capture)
 {
     struct cs_native_walk walk;
-    const uint64_t *found = capture->raw, *end = capture->raw + capture->raw_count;
-    while (found < end && *found != capture->return_address)
-        found++;
-    if (!cs_native_walk(&walk, capture->base, (size_t)(end - found)) || walk.returns != (size_t)(end - found))
+    const uint64_t *found = capture->raw + caller_index(capture);
+    size_t depth = (size_t)(capture->raw + capture->raw_count - found);
+    if (!cs_native_walk(&walk, capture->base, depth) || walk.returns != depth)
         return NULL;
     for (size_t i = 0; i < walk.returns; i++) {
         if (walk.at_return[i].value != found[i])

@@ -44,7 +44,7 @@ int main()
     }
     Dl_info info;
     void *raise = dlsym(RTLD_DEFAULT, "_Unwind_RaiseException");
-    if (!raise || !dladdr(raise, &info) || !std::strstr(info.dli_fname, "libgcc_s"))
+    if (!raise || !dladdr(raise, &info) || std::strstr(info.dli_fname, "libunwind"))
         return std::printf("_Unwind_RaiseException is %s's\n", raise ? info.dli_fname : "nobody"), 1;
     std::puts("100 exceptions through 11 frames each");
     return 0;
