@@ -44,13 +44,15 @@ static void say_bytes(const struct out *out, uint64_t bytes)
 
 /* ---- the first line ---- */
 
-/* Whether a part of the time that was lost is no measurement of this very copy. */
-static bool is_estimated(const struct cs_findings *findings)
+/* Says so when the time is no measurement, or only in part. */
+static const char *estimated(const struct cs_findings *findings)
 {
-    for (size_t i = 0; i < findings->count; i++)
-        if (findings->items[i].gpu_ns && !findings->items[i].copies_measured)
-            return true;
-    return false;
+    bool measured = false, guessed = false;
+    for (size_t i = 0; i < findings->count; i++) {
+        measured |= findings->items[i].copies_measured != 0;
+        guessed |= !findings->items[i].copies_measured;
+    }
+    return !guessed ? "" : measured ? " (partly estimated)" : " (estimated)";
 }
 
 static void say_summary(const struct out *out)
@@ -70,7 +72,7 @@ static void say_summary(const struct out *out)
         plural(totals->redundant_copies, "copy", "copies"), cs_number_bytes(totals->redundant_bytes, bytes));
     if (totals->redundant_ns)
         say(out, BOLD, ", %s of GPU time%s", cs_number_time(totals->redundant_ns, time),
-            is_estimated(&out->report->findings) ? " (estimated)" : "");
+            estimated(&out->report->findings));
     fputc('\n', out->stream);
 }
 

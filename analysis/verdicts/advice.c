@@ -68,6 +68,15 @@ static void trim(char *text)
     text[length - skip] = 0;
 }
 
+/* Whether every bracket is closed on the line: else the statement goes on, or began before. */
+static bool balanced(const char *text)
+{
+    int depth = 0;
+    for (; *text && depth >= 0; text++)
+        depth += (strchr("([{", *text) != NULL) - (strchr(")]}", *text) != NULL);
+    return !depth;
+}
+
 /* The statement on the line that holds `column`: comment cut off, one of several by ';'. False: quotes make that
  * unsure. */
 static bool statement(const char *line, int64_t column, char *out)
@@ -94,7 +103,7 @@ static bool statement(const char *line, int64_t column, char *out)
     memcpy(out, line + start, end - start);
     out[end - start] = 0;
     trim(out);
-    return true;
+    return balanced(out);
 }
 
 /* The only place of `pattern` in `text`, or NULL when there is none or more than one. */
@@ -104,12 +113,14 @@ static char *only(char *text, const char *pattern)
     return found && !strstr(found + 1, pattern) ? found : NULL;
 }
 
+/* Bytes of the (dotted) name at `text`; Python's names may be any letters, so every byte beyond ASCII counts as one. */
 static size_t identifier(const char *text)
 {
     size_t length = 0;
     if (isdigit((unsigned char)*text))
         return 0;
-    while (isalnum((unsigned char)text[length]) || text[length] == '_' || (length && text[length] == '.'))
+    while (isalnum((unsigned char)text[length]) || text[length] & 0x80 || text[length] == '_' ||
+           (length && text[length] == '.'))
         length++;
     return length;
 }
