@@ -1,10 +1,10 @@
 /*
  * stack.c - see stack.h: from the calling thread's stack to its number.
  *
- * A capture reads the thread's Python frames, then looks whether the stack is the one expected after the thread's last
- * (stack_shape.h); only if not is it unwound and looked up by its contents. Runs on every thread of the program inside
- * the hooks. No lock of ours exists: tables are lock-free (stack_table.h), and what two threads define at once is
- * defined twice under the same number.
+ * A capture reads the thread's Python frames, then looks whether the stack is the one expected after the thread's last,
+ * or the last one with these Python frames at this depth (stack_shape.h); only if not is it unwound and looked up by
+ * its contents. Runs on every thread of the program inside the hooks. No lock of ours exists: tables are lock-free
+ * (stack_table.h), and what two threads define at once is defined twice under the same number.
  */
 #include "interpose/stack.h"
 
@@ -31,6 +31,7 @@ enum {
     STACK_SLOTS = 32768,
     PYTHON_SLOTS = 32768,
     FILE_SLOTS = 2048,
+    HINT_BITS = 13,
     NAME_BYTES = 2048
 };
 
@@ -39,6 +40,7 @@ enum {
 static struct {
     struct cs_arena arena;
     struct cs_table stacks, python, files;
+    _Atomic uint32_t *hints;     /* places of shapes, by Python frames and depth; any thread may overwrite them */
     uint64_t own_start, own_end; /* this library's address range */
     _Atomic bool ready;
 } stack;
@@ -206,6 +208,11 @@ static struct cs_shape *make_shape(uint32_t id, const struct capture *capture)
     return cs_shape_new(&stack.arena, id, &walk, capture->python, capture->python_count);
 }
 
+static bool is_now(const struct cs_shape *shape, const struct capture *capture)
+{
+    return cs_shape_matches(shape, capture->base, &memory.bounds, capture->python, capture->python_count);
+}
+
 /* The shape of an interned stack that fits now, made if there is none and the stack has not had its share; or NULL. */
 static struct cs_shape *shape_of(struct cs_record *record, const struct capture *capture)
 {
@@ -223,7 +230,7 @@ static struct cs_shape *shape_of(struct cs_record *record, const struct capture 
             return made;
         }
         struct cs_shape *shape = cs_arena_at(&stack.arena, place);
-        if (cs_shape_matches(shape, capture->base, &memory.bounds, capture->python, capture->python_count))
+        if (is_now(shape, capture))
             return shape;
     }
     return NULL;
@@ -237,22 +244,53 @@ static struct cs_shape *expected(const struct capture *capture)
         if (place == 0)
             return NULL;
         struct cs_shape *shape = cs_arena_at(&stack.arena, place);
-        if (cs_shape_matches(shape, capture->base, &memory.bounds, capture->python, capture->python_count))
+        if (is_now(shape, capture))
             return shape;
     }
     return NULL;
 }
 
+/* Where the last stack with the same Python frames at the same depth is noted, or another one that shares the entry. */
+static _Atomic uint32_t *hint_of(const struct capture *capture)
+{
+    uint64_t key = (uintptr_t)capture->base ^ capture->return_address << 20;
+    for (size_t i = 0; i < capture->python_count; i++) {
+        const struct cs_python_frame *frame = &capture->python[i];
+        key = (key ^ frame->fingerprint ^ frame->code ^ frame->instruction << 40) * 0x9e3779b97f4a7c15u;
+        key ^= key >> 32;
+    }
+    return &stack.hints[key * 0xd6e8feb86659fd93u >> (64 - HINT_BITS)];
+}
+
+static struct cs_shape *hinted(const _Atomic uint32_t *hint, const struct capture *capture)
+{
+    uint32_t place = atomic_load_explicit(hint, memory_order_acquire);
+    struct cs_shape *shape = place ? cs_arena_at(&stack.arena, place) : NULL;
+    return shape && is_now(shape, capture) ? shape : NULL;
+}
+
+static void remember(struct cs_shape *shape)
+{
+    if (memory.last)
+        cs_shape_follow(memory.last, &stack.arena, shape);
+    memory.last = shape;
+}
+
 /* Everything but the expected case. */
 static __attribute__((noinline)) uint32_t capture_in_full(struct capture *capture)
 {
+    _Atomic uint32_t *hint = hint_of(capture);
+    struct cs_shape *shape = hinted(hint, capture);
+    if (shape) {
+        remember(shape);
+        return shape->id;
+    }
     int saved = errno;
     struct cs_record *record = intern(capture);
-    struct cs_shape *shape = record ? shape_of(record, capture) : NULL;
-    if (shape && memory.last)
-        cs_shape_follow(memory.last, &stack.arena, shape);
-    if (shape)
-        memory.last = shape;
+    if (record && (shape = shape_of(record, capture))) {
+        remember(shape);
+        atomic_store_explicit(hint, cs_arena_place(&stack.arena, shape), memory_order_release);
+    }
     errno = saved;
     return record ? record->id : 0;
 }
@@ -278,6 +316,7 @@ uint32_t cs_stack_capture(void)
 static bool open_tables(void)
 {
     return cs_arena_open(&stack.arena, ARENA_BYTES) == 0 &&
+           (stack.hints = cs_arena_take(&stack.arena, sizeof *stack.hints << HINT_BITS)) != NULL &&
            cs_table_open(&stack.stacks, &stack.arena, STACK_SLOTS) == 0 &&
            cs_table_open(&stack.python, &stack.arena, PYTHON_SLOTS) == 0 &&
            cs_table_open(&stack.files, &stack.arena, FILE_SLOTS) == 0;

@@ -43,20 +43,25 @@ __attribute__((no_sanitize("address", "thread"))) static inline uint64_t stack_w
     return *(const volatile uint64_t *)(base + offset);
 }
 
+/* Compares without a branch a word, four words a round: half the instructions of a loop that stops at the first
+ * difference. */
 __attribute__((no_sanitize("address", "thread"))) static bool natives_match(const struct cs_shape *shape,
                                                                             const char *base)
 {
     const uint32_t *offsets = (const uint32_t *)(shape->words + word_count(shape));
+    const uint64_t *words = shape->words;
     size_t i = 0, natives = (size_t)shape->returns + shape->bases;
-    for (; i < shape->returns; i++) {
-        if (stack_word(base, offsets[i]) != shape->words[i])
-            return false;
+    uint64_t different = 0;
+    for (; i + 4 <= shape->returns; i += 4) {
+        different |= (stack_word(base, offsets[i]) ^ words[i]) | (stack_word(base, offsets[i + 1]) ^ words[i + 1]) |
+                     (stack_word(base, offsets[i + 2]) ^ words[i + 2]) |
+                     (stack_word(base, offsets[i + 3]) ^ words[i + 3]);
     }
-    for (; i < natives; i++) {
-        if (stack_word(base, offsets[i]) - (uintptr_t)base != shape->words[i])
-            return false;
-    }
-    return true;
+    for (; i < shape->returns; i++)
+        different |= stack_word(base, offsets[i]) ^ words[i];
+    for (; i < natives; i++)
+        different |= (stack_word(base, offsets[i]) - (uintptr_t)base) ^ words[i];
+    return different == 0;
 }
 
 bool cs_shape_matches(const struct cs_shape *shape, const void *base, const struct cs_stack_bounds *bounds,
@@ -66,12 +71,8 @@ bool cs_shape_matches(const struct cs_shape *shape, const void *base, const stru
     if (shape->python != python_count || start < bounds->start || start >= bounds->end ||
         shape->reach > bounds->end - start)
         return false;
-    const uint64_t *expected = shape->words + shape->returns + shape->bases, *found = (const uint64_t *)python;
-    for (size_t i = 0; i < python_count * PYTHON_WORDS; i++) {
-        if (found[i] != expected[i])
-            return false;
-    }
-    return natives_match(shape, base);
+    const uint64_t *expected = shape->words + shape->returns + shape->bases;
+    return memcmp(expected, python, python_count * sizeof *python) == 0 && natives_match(shape, base);
 }
 
 void cs_shape_follow(struct cs_shape *shape, const struct cs_arena *arena, const struct cs_shape *next)
