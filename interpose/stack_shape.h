@@ -14,8 +14,9 @@
  * word lies at the remembered place, and this for every frame further out.
  *
  * Which shape to compare with: each remembers the two that followed it last (a training loop repeats its sequence of
- * calls). Measured (tests/stacks/bench_stack.c): with 3 Python and 20 native frames some 45 ns against 180 to 270 for a
- * full unwind.
+ * calls), and a table knows the last one with the same Python frames at the same depth. Measured with 3 Python and 15
+ * native frames (tests/stacks/bench.py): the stack that is expected takes 45 ns and 700 instructions, half of which
+ * read the Python frames; one found by its Python frames 95 ns; unwinding and looking up by contents 540 ns.
  *
  * Threads: shapes are written once, then shared; the two followers are hints that any thread may overwrite.
  */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# python_version.sh frames|offsets <3.x> <recorder library or C compiler> <source folder>
+# python_version.sh frames|unread|offsets <3.x> <recorder library or C compiler> <source folder>
 # Runs one test with one version of Python. Exit status 77: that version is not on this machine (CTest shows "Skipped").
 set -eu
 what=$1 version=$2 tool=$3 source=$4
@@ -15,8 +15,8 @@ if [ -z "$python" ]; then
     exit 77
 fi
 echo "with $python"
-if [ "$what" = frames ]; then
-    exec "$python" "$source/tests/stacks/frames.py" "$tool"
+if [ "$what" != offsets ]; then
+    exec "$python" "$source/tests/stacks/$what.py" "$tool"
 fi
 
 config() {

@@ -60,6 +60,13 @@ void cs_warn_once(const char *topic, const char *format, ...)
     pthread_mutex_unlock(&recorder.lock);
 }
 
+/* After main and after the interpreter is gone a capture still works. */
+__attribute__((destructor)) static void capture_at_the_end(void)
+{
+    if (recorder.count)
+        recorder_capture();
+}
+
 void recorder_start(const char *own_directory)
 {
     cs_stack_start(own_directory);
