@@ -348,7 +348,8 @@ void cs_decode(const struct cs_family *family, const uint8_t *p, struct cs_instr
         in->destination_uniform = in->opcode->to_uniform;
         in->destination = (uint8_t)at_register(family, in, 16, in->destination_uniform).value;
     }
-    if (in->opcode->action == CS_DO_BRANCH || in->opcode->action == CS_DO_CALL)
+    bool collective = in->form == FORM_A_B_C && family->split_jump; /* WARPSYNC names code only then */
+    if ((in->opcode->action == CS_DO_BRANCH && (in->code != 0x148 || collective)) || in->opcode->action == CS_DO_CALL)
         decode_jump(family, in);
     if (in->opcode->action == CS_DO_STORE || in->opcode->action == CS_DO_LOAD)
         return;
