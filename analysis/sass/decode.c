@@ -144,7 +144,7 @@ static void decode_address(const struct cs_family *family, struct cs_instruction
     in->a = at_register(family, in, 24, in->opcode->uniform);
     if (in->opcode->operands == CS_OPERANDS_ASYNC)
         in->c = at_register(family, in, 16, false);
-    else if (in->opcode->operands != CS_OPERANDS_ADDRESS)
+    else if (in->opcode->operands != CS_OPERANDS_ADDRESS && in->form != FORM_A_C_UNIFORM) /* ATOMS.POPC has no data */
         in->b = at_register(family, in, 32, in->opcode->operands == CS_OPERANDS_UNIFORM_AB);
     if (in->opcode->operands == CS_OPERANDS_CAS)
         in->c = at_register(family, in, 64, false);
