@@ -1,5 +1,5 @@
 #!/bin/sh
-# python_version.sh frames|unread|offsets <3.x> <recorder library or C compiler> <source folder>
+# python_version.sh frames|finalize|unread|offsets <3.x> <recorder library or C compiler> <source folder>
 # Runs one test with one version of Python. Exit status 77: that version is not on this machine (CTest shows "Skipped").
 set -eu
 what=$1 version=$2 tool=$3 source=$4
