@@ -51,6 +51,8 @@ bool cs_files_range(uint64_t address, uint64_t *start, uint64_t *end)
 enum { BATCH = 4, KEY_WORDS = 4 };
 struct found_file {
     struct cs_record *record;
+    uint32_t
+        closed; /* how often the program had closed a library, plus 1: the definition is good until the next time */
     uint64_t start, end, bias;
     char name[1024];
 };
@@ -83,16 +85,18 @@ static int collect(struct dl_phdr_info *info, size_t size, void *context)
     (void)size;
     struct files_query *query = context;
     uint64_t start, end;
+    uint32_t closed = (uint32_t)info->dlpi_subs + 1; /* after a dlclose a place may have had another file meanwhile */
     range_of(info, &start, &end);
     if (!holds_any(query, start, end))
         return 0;
     const char *name = info->dlpi_name ? info->dlpi_name : "";
     uint64_t key[KEY_WORDS] = {start, end, info->dlpi_addr, text_hash(name)};
     struct cs_record *record = cs_table_intern(query->files, key, KEY_WORDS, cs_table_hash(key, KEY_WORDS));
-    if (!record || atomic_load_explicit(&record->defined, memory_order_acquire))
+    if (!record || atomic_load_explicit(&record->defined, memory_order_acquire) == closed)
         return 0;
     struct found_file *file = &query->batch[query->found++];
-    *file = (struct found_file){.record = record, .start = start, .end = end, .bias = info->dlpi_addr};
+    *file =
+        (struct found_file){.record = record, .closed = closed, .start = start, .end = end, .bias = info->dlpi_addr};
     if (strlen(name) < sizeof file->name)
         strcpy(file->name, name);
     return query->found == BATCH;
@@ -127,7 +131,7 @@ static bool define(const struct found_file *file)
     event->bias = file->bias;
     memcpy(event->path, path, bytes);
     cs_emit_end(event);
-    atomic_store_explicit(&file->record->defined, 1, memory_order_release);
+    atomic_store_explicit(&file->record->defined, file->closed, memory_order_release);
     return true;
 }
 

@@ -16,7 +16,10 @@
 /* The address range of the loaded file that holds `address`; false when there is none. Takes the loader's lock. */
 bool cs_files_range(uint64_t address, uint64_t *start, uint64_t *end);
 
-/* Emits CS_EVENT_OBJECT_FILE for every file that holds one of the addresses and is not in `files` yet. */
+/*
+ * Emits CS_EVENT_OBJECT_FILE for every file that holds one of the addresses and has not been defined since a library
+ * was last closed: of two definitions for one address the later holds.
+ */
 void cs_files_define(struct cs_table *files, const uint64_t *addresses, size_t count);
 
 #endif

@@ -22,6 +22,12 @@ void sample_call(void (*callback)(void))
     __asm__ volatile("");
 }
 
+void sample_second(void (*callback)(void))
+{
+    callback();
+    __asm__ volatile("");
+}
+
 /* A call that does not return ends the function: its return address belongs to what comes next. */
 void sample_no_return(void (*callback)(void))
 {

@@ -169,6 +169,41 @@ static void a_call_at_the_end_of_a_function_belongs_to_it(void **state)
     cs_stacks_free(stacks);
 }
 
+/* The loader puts a library where the one closed before it was; the third call's address lay in the second's file. */
+static void a_place_that_two_libraries_had_in_turn(void **state)
+{
+    (void)state;
+    static const char *const turns[][2] = {{"libsample_plain.so", "sample_call"},
+                                           {"liboperators.so", "run_backward"},
+                                           {"libsample_plain.so", "sample_second"}};
+    enum { TURNS = sizeof turns / sizeof *turns };
+    uint32_t ids[TURNS];
+    void *places[TURNS];
+    for (int i = 0; i < TURNS; i++) {
+        char path[4096];
+        Dl_info info;
+        snprintf(path, sizeof path, "%s/%s", folder, turns[i][0]);
+        void *handle = dlopen(path, RTLD_NOW);
+        assert_non_null(handle);
+        void (*entry)(void (*)(void));
+        *(void **)&entry = dlsym(handle, turns[i][1]);
+        assert_int_not_equal(dladdr((void *)(uintptr_t)entry, &info), 0);
+        places[i] = info.dli_fbase;
+        entry(capture);
+        ids[i] = captured;
+        dlclose(handle);
+    }
+    if (places[0] != places[1] || places[1] != places[2])
+        printf("the loader chose different places: %p %p %p\n", places[0], places[1], places[2]);
+    struct cs_stacks *stacks = all_events();
+    for (int i = 0; i < TURNS; i++) {
+        const struct cs_frame *frame = frame_named(resolve(stacks, ids[i]), turns[i][1]);
+        assert_non_null(frame);
+        assert_string_equal(strrchr(frame->module, '/') + 1, turns[i][0]);
+    }
+    cs_stacks_free(stacks);
+}
+
 static void operators_and_backward_node_come_from_names(void **state)
 {
     (void)state;
@@ -473,6 +508,7 @@ int main(int count, char **arguments)
     folder = arguments[1];
     recorder_start("/nonexistent");
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_place_that_two_libraries_had_in_turn), /* first: nothing else is open yet */
         cmocka_unit_test(debug_information_gives_lines_and_inlined_calls),
         cmocka_unit_test(without_debug_information_there_are_names),
         cmocka_unit_test(in_a_stripped_file_a_local_function_takes_nobodys_name),
