@@ -52,6 +52,7 @@ struct cs_object {
     uint64_t stamp; /* the launch that is being worked on, and its access */
     uint32_t stamp_access;
 
+    uint32_t unread_count;
     struct cs_pending *unread;             /* copies from here, nothing having read the source since */
     struct cs_pending *born;               /* the open copy that was the first to write here */
     struct cs_object *origins[CS_ORIGINS]; /* references: whose bytes came here by copies, nearest first */

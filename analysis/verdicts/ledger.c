@@ -71,6 +71,7 @@ static void unlist(struct cs_pending *copy)
     if (!copy->listed)
         return;
     copy->listed = false;
+    copy->source->unread_count--;
     if (copy->previous)
         copy->previous->next = copy->next;
     else
@@ -109,7 +110,8 @@ static bool tell(struct cs_analysis *analysis, struct cs_pending *copy, enum cs_
 
 static struct cs_pending *new_record(struct cs_ledger *ledger, const struct cs_copied *copied)
 {
-    struct cs_pending *copy = ledger->pending < CS_LEDGER_PENDING_MAX ? calloc(1, sizeof *copy) : NULL;
+    bool room = copied->source->unread_count < CS_LEDGER_UNREAD_MAX;
+    struct cs_pending *copy = room ? calloc(1, sizeof *copy) : NULL;
     if (!copy)
         return NULL;
     copy->source = cs_object_hold(copied->source);
@@ -171,6 +173,7 @@ void cs_ledger_open(struct cs_pending *copy)
     if (copy->next)
         copy->next->previous = copy;
     copy->source->unread = copy;
+    copy->source->unread_count++;
     copy->listed = true;
 }
 

@@ -2,8 +2,8 @@
  * ledger.h - the copies that are waiting for their verdict, and what was decided of the settled ones, by call stack.
  *
  * A copy is a compact record attached to its two objects only for as long as something can still decide it: at most one
- * record per destination alive, plus those whose source has not been read since. Settled copies are counters of their
- * site.
+ * record per destination alive, plus a bounded number per source that has not been read since. Settled copies are
+ * counters of their site.
  *
  * Threads: the analysis thread.
  */
@@ -42,7 +42,9 @@ struct cs_ledger {
     size_t pending; /* records */
 };
 
-#define CS_LEDGER_PENDING_MAX 262144
+/* So many copies of one source may wait, nothing having read it since: every access to it looks at each of them. More
+ * are not judged. */
+#define CS_LEDGER_UNREAD_MAX 512
 
 /* One device-to-device copy, as the objects' side found it. Objects are NULL where its bytes lie in no single object.
  */

@@ -75,6 +75,14 @@ void stream_stack_node(uint32_t id, const char *autograd_node)
     stack->attribution.autograd_node = stack->node;
 }
 
+void stream_stack_library(uint32_t id)
+{
+    struct stack *stack = &stacks[id];
+    stack->frames[0].python = stack->frames[0].user = false;
+    stack->attribution.python_count = 0;
+    stack->attribution.native_count = 1;
+}
+
 struct cs_stacks *cs_stacks_new(void)
 {
     return calloc(1, sizeof(struct cs_stacks));

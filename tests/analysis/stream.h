@@ -59,6 +59,9 @@ void stream_stack_columns(uint32_t id, const char *file, int line, int column, i
 void stream_stack_caller(uint32_t id, const char *file, int line, const char *function);
 void stream_stack_node(uint32_t id, const char *autograd_node);
 
+/* Makes the stack's frame a library's native one: no Python, nothing of the user's. */
+void stream_stack_library(uint32_t id);
+
 /* ---- what the program does; each is one event ---- */
 
 void stream_alloc(struct stream *stream, uint64_t address, uint64_t size, enum cs_allocator allocator);
