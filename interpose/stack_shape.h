@@ -49,8 +49,7 @@ struct cs_stack_bounds {
 struct cs_shape *cs_shape_new(struct cs_arena *arena, uint32_t id, const struct cs_native_walk *walk,
                               const struct cs_python_frame *python, size_t python_count);
 
-/* Is the stack above `base`, with these Python frames, the one that the shape was made of? Reads only inside *bounds.
- */
+/* Is the stack above `base`, with these Python frames, the one of the shape? Reads only inside *bounds. */
 bool cs_shape_matches(const struct cs_shape *shape, const void *base, const struct cs_stack_bounds *bounds,
                       const struct cs_python_frame *python, size_t python_count);
 

@@ -118,12 +118,19 @@ static void fill(const struct cs_symbols_request *request, Dwarf_Die *unit, stru
     free(scopes);
 }
 
+/* One look at a unit's ranges serves all addresses: asking for each would take seconds in a program of thousands of
+ * units. */
 static void fill_unit(const struct cs_symbols_request *request, Dwarf_Die *unit, struct cs_symbol *symbols,
                       size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (symbols[i].frames[0].line == 0 && dwarf_haspc(unit, symbols[i].address) == 1)
-            fill(request, unit, &symbols[i]);
+    Dwarf_Addr base, start, end;
+    ptrdiff_t next = 0;
+    while ((next = dwarf_ranges(unit, next, &base, &start, &end)) > 0) {
+        size_t i = cs_symbols_at_least(symbols, count, start);
+        for (; i < count && symbols[i].address < end; i++) {
+            if (symbols[i].frames[0].line == 0)
+                fill(request, unit, &symbols[i]);
+        }
     }
 }
 

@@ -41,7 +41,7 @@ static bool has_shape(Elf *elf, uint64_t start, uint64_t end)
     return low == start && high == end;
 }
 
-static size_t first_at_least(const struct cs_symbol *symbols, size_t count, uint64_t address)
+size_t cs_symbols_at_least(const struct cs_symbol *symbols, size_t count, uint64_t address)
 {
     size_t low = 0, high = count;
     while (low < high) {
@@ -68,7 +68,7 @@ static void consider(const GElf_Sym *symbol, const char *names, size_t names_siz
     if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF || symbol->st_size == 0 ||
         symbol->st_name >= names_size)
         return;
-    size_t i = first_at_least(symbols, count, symbol->st_value);
+    size_t i = cs_symbols_at_least(symbols, count, symbol->st_value);
     for (; i < count && symbols[i].address - symbol->st_value < symbol->st_size; i++) {
         int rank = rank_of(symbol);
         bool better = best[i].size == 0 || symbol->st_size < best[i].size ||

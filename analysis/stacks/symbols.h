@@ -44,4 +44,7 @@ struct cs_symbols_request {
  */
 void cs_symbols_find(const struct cs_symbols_request *request, struct cs_symbol *symbols, size_t count);
 
+/* The index of the first symbol whose address is at least `address`. */
+size_t cs_symbols_at_least(const struct cs_symbol *symbols, size_t count, uint64_t address);
+
 #endif

@@ -1,5 +1,6 @@
-"""bench.py <recorder library> <captures>: captures that often from 3 Python frames. Under `valgrind --tool=callgrind`, the
-difference between two numbers of captures gives the instructions of one."""
+"""bench.py <recorder library> <captures>: captures that often from 3 Python frames.
+
+Under `valgrind --tool=callgrind` the difference between two numbers of captures gives the instructions of one."""
 
 import ctypes
 import sys

@@ -1,5 +1,7 @@
-"""finalize.py <recorder library>: captures go on while the interpreter is taken down, on a daemon thread that runs C code and, from
-the recorder's destructor, on the main thread after it. Runs itself as child processes; every child must end well."""
+"""finalize.py <recorder library>: captures go on while the interpreter is taken down.
+
+They come from a daemon thread that runs C code and, from the recorder's destructor, from the main thread. Each of some
+child processes must end well."""
 
 import subprocess
 import sys

@@ -1,6 +1,7 @@
 #!/bin/sh
-# instructions.sh <recorder library> <source folder> <limit>: fails when a capture that repeats takes more instructions than the
-# limit, counted by callgrind as the difference of two runs. Exit status 77: no valgrind or no Python 3.9 to 3.13 here.
+# instructions.sh <recorder library> <source folder> <limit>: fails when a capture that repeats takes more instructions
+# than the limit, counted by callgrind as the difference of two runs. Exit status 77: no valgrind or no Python 3.9 to
+# 3.13 here.
 set -eu
 library=$1 source=$2 limit=$3
 python=
@@ -15,7 +16,8 @@ if [ -z "$python" ] || ! command -v valgrind >/dev/null; then
     exit 77
 fi
 count() {
-    PYTHONHASHSEED=0 valgrind --tool=callgrind --callgrind-out-file=/dev/null "$python" "$source/tests/stacks/bench.py" "$library" "$1" 2>&1 |
+    PYTHONHASHSEED=0 valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+        "$python" "$source/tests/stacks/bench.py" "$library" "$1" 2>&1 |
         sed -n 's/.*Collected : //p'
 }
 few=$(count 1000)

@@ -4,7 +4,8 @@
 set -eu
 what=$1 version=$2 tool=$3 source=$4
 python=
-for candidate in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$version".*/bin/python"$version" $(command -v "python$version" || true); do
+for candidate in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$version".*/bin/python"$version" \
+    $(command -v "python$version" || true); do
     if "$candidate" -c 'import ctypes' 2>/dev/null; then
         python=$candidate
         break

@@ -1,5 +1,5 @@
-// test_exceptions.cpp - C++ exceptions go their own way although libunwind, which defines _Unwind_RaiseException too, is in the
-// process. Exits 1 on failure.
+// test_exceptions.cpp - C++ exceptions go their own way although libunwind, which defines _Unwind_RaiseException too, is
+// in the process. Exits 1 on failure.
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
