@@ -39,7 +39,7 @@ struct cs_symbols_request {
 /*
  * Fills every symbol's frames. Functions come from .symtab and .dynsym (only where the symbol's size covers the
  * address), inlined calls and lines from DWARF. What cannot be found, and everything of a file that is gone or was
- * replaced, stays unknown. A scan of 200,000 dynamic symbols takes some 5 ms; only the pages that are looked at are
+ * replaced, stays unknown. A scan of 200,000 dynamic symbols takes some 20 ms; only the pages that are looked at are
  * read.
  */
 void cs_symbols_find(const struct cs_symbols_request *request, struct cs_symbol *symbols, size_t count);
