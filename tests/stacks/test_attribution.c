@@ -433,6 +433,7 @@ static void owners_of_files(void **state)
         {CS_ORIGIN_PYTHON, "/v/lib/python3.11/site-packages/torch/_tensor.py", false},
         {CS_ORIGIN_PYTHON, "<frozen importlib._bootstrap>", false},
         {CS_ORIGIN_PYTHON, "<string>", false},
+        {CS_ORIGIN_PYTHON, "/tmp/torchinductor_user/ab/cabc.py", false},
         {CS_ORIGIN_PYTHON, "", false},
         {CS_ORIGIN_MODULE, "/home/user/attention", true},
         {CS_ORIGIN_MODULE, "/home/user/libkernels.so", true},
