@@ -98,7 +98,7 @@ const struct cs_opcode cs_opcodes_common[512] = {
     UNIFORM(0x0bd, "UFLO", CLEAN, 1, B),
     UNIFORM(0x0be, "UBREV", MANGLE, 1, B),
     UNIFORM(0x0bf, "UPOPC", CLEAN, 1, B),
-    TO_UNIFORM(0x0c2, "R2UR", MOVE, 1, A),
+    TO_UNIFORM(0x1c2, "R2UR", MOVE, 1, A),
     TO_UNIFORM(0x0ca, "R2UR", MOVE, 1, A),
     ROW(0x100, "FLO", CLEAN, 1, B),
     ROW(0x101, "BREV", MANGLE, 1, B),

@@ -136,7 +136,7 @@ static struct cs_members members(const struct builder *b, cs_set set)
     return cs_set_members(b->flow->pool, set);
 }
 
-/* Marks parameters that are an address by themselves: alone, or the only candidate of a sum. */
+/* Marks parameters that are an address by themselves: alone, or the only candidate of a sum and in each of it. */
 static void find_bases(struct builder *b, cs_set low, cs_set high)
 {
     for (uint32_t i = 0; i < members(b, low).count; i++) {
@@ -161,11 +161,14 @@ static void use_sum(struct builder *b, cs_atom sum, cs_set high, uint32_t access
     struct cs_members inner = members(b, cs_atom_payload(sum));
     bool base = false;
     for (uint32_t i = 0; i < inner.count; i++)
-        base |= makes_pair(b, inner.atoms[i], high) && known_base(b, inner.atoms[i]);
+        base |= !(inner.atoms[i] & CS_ATOM_OPTIONAL) && makes_pair(b, inner.atoms[i], high) &&
+                known_base(b, inner.atoms[i]);
     base &= cs_atom_kind(sum) == CS_ATOM_SUM;
-    for (uint32_t i = 0; i < inner.count; i++)
-        if (makes_pair(b, inner.atoms[i], high) && (!base || known_base(b, inner.atoms[i])))
-            use_atom(b, inner.atoms[i], access);
+    for (uint32_t i = 0; i < inner.count; i++) {
+        cs_atom atom = cs_atom_plain(inner.atoms[i]);
+        if (makes_pair(b, atom, high) && (!base || (atom == inner.atoms[i] && known_base(b, atom))))
+            use_atom(b, atom, access);
+    }
 }
 
 /* Bases that are seen as such. */

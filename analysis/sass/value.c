@@ -11,9 +11,9 @@ enum {
     CACHE_SLOTS = 1 << 13,
     MOST_ATOMS_IN_SET = 1 << 14,
     MOST_ATOMS = 1 << 24,
-    MOST_ADDRESSES = 40,  /* of parameters, in one set */
-    MOST_SUMS = 64,       /* products of two sets of alternatives that are kept apart */
-    MOST_SUM_MEMBERS = 12 /* members of one sum */
+    MOST_ADDRESSES = 40,   /* of parameters, in one set */
+    MOST_SUMS = 64,        /* products of two sets of alternatives that are kept apart */
+    MOST_SUM_MEMBERS = 400 /* members of one sum */
 };
 
 enum operation { JOIN = 1, ADD, OFFSET, MANGLE };
@@ -201,6 +201,8 @@ cs_set cs_set_of(struct cs_pool *pool, enum cs_atom_kind kind, uint32_t payload)
     return intern(pool);
 }
 
+static cs_set merge_sums(struct cs_pool *pool, cs_set set);
+
 static cs_set join_uncached(struct cs_pool *pool, cs_set a, cs_set b)
 {
     struct cs_members x = cs_set_members(pool, a), y = cs_set_members(pool, b);
@@ -214,7 +216,7 @@ static cs_set join_uncached(struct cs_pool *pool, cs_set a, cs_set b)
             scratch_add(pool, y.atoms[j++]);
         }
     }
-    return intern(pool);
+    return merge_sums(pool, intern(pool));
 }
 
 cs_set cs_set_join(struct cs_pool *pool, cs_set a, cs_set b)
@@ -234,8 +236,14 @@ cs_set cs_set_join(struct cs_pool *pool, cs_set a, cs_set b)
     return entry->result;
 }
 
+static bool is_sum(cs_atom atom)
+{
+    return cs_atom_kind(atom) == CS_ATOM_SUM || cs_atom_kind(atom) == CS_ATOM_ANY_OF;
+}
+
 static cs_atom mangled(cs_atom atom)
 {
+    atom = cs_atom_plain(atom);
     switch (cs_atom_kind(atom)) {
     case CS_ATOM_PARAMETER:
         return cs_atom_make(CS_ATOM_MANGLED_PARAMETER, cs_atom_payload(atom));
@@ -262,8 +270,7 @@ cs_set cs_set_mangle(struct cs_pool *pool, cs_set a)
     struct cs_members members = cs_set_members(pool, a);
     pool->scratch_count = 0;
     for (uint32_t i = 0; i < members.count; i++) {
-        enum cs_atom_kind kind = cs_atom_kind(members.atoms[i]);
-        if (kind != CS_ATOM_SUM && kind != CS_ATOM_ANY_OF) {
+        if (!is_sum(members.atoms[i])) {
             scratch_add(pool, mangled(members.atoms[i]));
             continue;
         }
@@ -306,10 +313,61 @@ static cs_atom displaced(cs_atom atom)
 
 static cs_set members_of(struct cs_pool *pool, cs_atom atom)
 {
-    enum cs_atom_kind kind = cs_atom_kind(atom);
-    if (kind == CS_ATOM_SUM || kind == CS_ATOM_ANY_OF)
+    if (is_sum(atom))
         return cs_atom_payload(atom);
-    return cs_set_of(pool, kind, cs_atom_payload(atom));
+    return cs_set_of(pool, cs_atom_kind(atom), cs_atom_payload(atom));
+}
+
+/*
+ * Members of two sums as those of one: of a sum of both, a member of each that is in each of either; of either one or
+ * the other (`alternatives`), only what is in each of both.
+ */
+static cs_set unite(struct cs_pool *pool, cs_set a, cs_set b, bool alternatives)
+{
+    pool->scratch_count = 0;
+    for (int side = 0; side < 2; side++) {
+        struct cs_members members = cs_set_members(pool, side ? b : a);
+        for (uint32_t i = 0; i < members.count; i++) {
+            cs_atom atom = cs_atom_plain(members.atoms[i]);
+            bool in_each_a = cs_set_has(pool, a, atom), in_each_b = cs_set_has(pool, b, atom);
+            bool in_each = alternatives ? in_each_a && in_each_b : in_each_a || in_each_b;
+            scratch_add(pool, in_each ? atom : atom | CS_ATOM_OPTIONAL);
+        }
+    }
+    return intern_unsorted(pool);
+}
+
+/* Whether some member is in each of both sums. */
+static bool share_member(const struct cs_pool *pool, cs_set a, cs_set b)
+{
+    struct cs_members members = cs_set_members(pool, a);
+    for (uint32_t i = 0; i < members.count; i++)
+        if (!(members.atoms[i] & CS_ATOM_OPTIONAL) && cs_set_has(pool, b, members.atoms[i]))
+            return true;
+    return false;
+}
+
+/* Replaces two sums that share a member by one that stands for both, until no two do: sets stay small. */
+static cs_set merge_sums(struct cs_pool *pool, cs_set set)
+{
+    for (uint32_t i = 0; i < cs_set_members(pool, set).count; i++) {
+        cs_atom first = cs_set_members(pool, set).atoms[i];
+        for (uint32_t j = i + 1; cs_atom_kind(first) == CS_ATOM_SUM && j < cs_set_members(pool, set).count; j++) {
+            cs_atom second = cs_set_members(pool, set).atoms[j];
+            if (cs_atom_kind(second) != CS_ATOM_SUM ||
+                !share_member(pool, cs_atom_payload(first), cs_atom_payload(second)))
+                continue;
+            cs_set both = unite(pool, cs_atom_payload(first), cs_atom_payload(second), true);
+            struct cs_members members = cs_set_members(pool, set);
+            pool->scratch_count = 0;
+            for (uint32_t k = 0; k < members.count; k++)
+                if (k != i && k != j)
+                    scratch_add(pool, members.atoms[k]);
+            scratch_add(pool, cs_atom_make(CS_ATOM_SUM, both));
+            return merge_sums(pool, intern_unsorted(pool));
+        }
+    }
+    return set;
 }
 
 /* The sum of two direct atoms as one atom. */
@@ -321,10 +379,10 @@ static cs_atom sum_of(struct cs_pool *pool, cs_atom x, cs_atom y)
         return displaced(y);
     if (x == y && cs_atom_kind(x) == CS_ATOM_LOADED)
         return x;
-    if (x == y && cs_atom_kind(x) != CS_ATOM_SUM && cs_atom_kind(x) != CS_ATOM_ANY_OF)
+    if (x == y && !is_sum(x))
         return mangled(x);
     bool any = cs_atom_kind(x) == CS_ATOM_ANY_OF || cs_atom_kind(y) == CS_ATOM_ANY_OF;
-    cs_set members = cs_set_join(pool, members_of(pool, x), members_of(pool, y));
+    cs_set members = unite(pool, members_of(pool, x), members_of(pool, y), false);
     if (cs_set_members(pool, members).count > MOST_SUM_MEMBERS)
         any = true;
     return cs_atom_make(any ? CS_ATOM_ANY_OF : CS_ATOM_SUM, members);
@@ -339,7 +397,7 @@ static void add_sums(struct cs_pool *pool, cs_set a, cs_set b, uint32_t direct_a
         for (uint32_t j = 0; j < direct_b; j++) {
             cs_atom x = cs_set_members(pool, a).atoms[i], y = cs_set_members(pool, b).atoms[j];
             if (merged && !is_certain(x) && !is_certain(y)) {
-                all = cs_set_join(pool, all, cs_set_join(pool, members_of(pool, x), members_of(pool, y)));
+                all = unite(pool, all, unite(pool, members_of(pool, x), members_of(pool, y), false), false);
                 continue;
             }
             cs_atom sum = sum_of(pool, x, y);
@@ -438,9 +496,9 @@ bool cs_set_mentions(const struct cs_pool *pool, cs_set set, cs_atom atom)
         return true;
     struct cs_members members = cs_set_members(pool, set);
     for (uint32_t i = 0; i < members.count; i++) {
-        enum cs_atom_kind kind = cs_atom_kind(members.atoms[i]);
-        if ((kind == CS_ATOM_SUM || kind == CS_ATOM_ANY_OF) &&
-            cs_set_has(pool, cs_atom_payload(members.atoms[i]), atom))
+        cs_set inner = cs_atom_payload(members.atoms[i]);
+        if (is_sum(members.atoms[i]) &&
+            (cs_set_has(pool, inner, atom) || cs_set_has(pool, inner, atom | CS_ATOM_OPTIONAL)))
             return true;
     }
     return false;

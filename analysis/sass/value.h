@@ -20,7 +20,7 @@ enum cs_atom_kind {
     CS_ATOM_WINDOW,            /* generic address of shared or local memory */
     CS_ATOM_PARAMETER_ADDRESS, /* generic address of the parameter byte at payload, less CS_ADDRESS_BIAS */
     CS_ATOM_PARAMETER_RANGE,   /* the same plus an unknown offset */
-    CS_ATOM_SUM,               /* payload: the set of members */
+    CS_ATOM_SUM,               /* payload: the set of members; see CS_ATOM_OPTIONAL */
     CS_ATOM_ANY_OF,            /* the same, but several members may be bases: too many sums to tell apart */
     CS_ATOM_DIRECT_END,
     CS_ATOM_MANGLED_PARAMETER = CS_ATOM_DIRECT_END,
@@ -30,6 +30,12 @@ enum cs_atom_kind {
 };
 
 enum { CS_ADDRESS_BIAS = 1 << 20 };
+
+/*
+ * A sum stands for many: members without this flag are in each of them, the others in some. If a member of each is
+ * known to be an address, it is the base of all.
+ */
+#define CS_ATOM_OPTIONAL (UINT32_C(1) << 31)
 
 typedef uint32_t cs_atom; /* kind << 24 | payload */
 typedef uint32_t cs_set;  /* 0: empty */
@@ -41,12 +47,17 @@ static inline cs_atom cs_atom_make(enum cs_atom_kind kind, uint32_t payload)
 
 static inline enum cs_atom_kind cs_atom_kind(cs_atom atom)
 {
-    return (enum cs_atom_kind)(atom >> 24);
+    return (enum cs_atom_kind)(atom >> 24 & 0x7f);
 }
 
 static inline uint32_t cs_atom_payload(cs_atom atom)
 {
     return atom & 0xffffff;
+}
+
+static inline cs_atom cs_atom_plain(cs_atom atom)
+{
+    return atom & ~CS_ATOM_OPTIONAL;
 }
 
 struct cs_members {
