@@ -34,6 +34,11 @@ static uint64_t graphed_since(const struct cs_object *object)
     return object->graphed ? object->graphed : (object->parent ? object->parent->graphed : 0);
 }
 
+bool cs_unseen_in_graph(const struct cs_object *object)
+{
+    return graphed_since(object) != 0;
+}
+
 static enum cs_why touched_by_opaque(const struct cs_unseen *unseen, const struct cs_object *object, uint64_t since,
                                      struct cs_actor *who)
 {

@@ -40,6 +40,9 @@ void cs_unseen_everything(struct cs_analysis *analysis, enum cs_why why, const s
 enum cs_why cs_unseen_touched(const struct cs_analysis *analysis, const struct cs_object *object, uint64_t since,
                               struct cs_actor *who);
 
+/* Whether recorded graphs may use the object's address. */
+bool cs_unseen_in_graph(const struct cs_object *object);
+
 /* The object can be reached by graphs from now on (it was used while one was recorded). */
 void cs_unseen_graphed(struct cs_analysis *analysis, struct cs_object *object);
 

@@ -78,12 +78,18 @@ static void say_summary(const struct out *out)
 
 /* ---- places and quotes ---- */
 
+/* A range of columns; a start alone (from a compiler's line table, which may number a generated file) is not shown. */
+static bool has_columns(const struct cs_location *at)
+{
+    return at->column >= 0 && at->end_column > 0;
+}
+
 static void say_place(const struct out *out, const struct cs_location *at)
 {
     say(out, BOLD, "%s", *at->file ? at->file : "(unknown place)");
     if (at->line)
         say(out, BOLD, ":%lld", (long long)at->line);
-    if (at->line && at->column >= 0)
+    if (at->line && has_columns(at))
         say(out, BOLD, ":%lld", (long long)at->column + 1);
     if (!at->line && *at->function)
         say(out, BOLD, " in %s", at->function);
@@ -104,11 +110,11 @@ static void underlined(const struct cs_location *at, const char *line, size_t nu
     bool first = number == 0, last = at->line + (int64_t)number >= at->end_line;
     *from = strspn(line, " \t");
     *to = length;
-    if (at->column < 0)
+    if (!has_columns(at))
         return;
     if (first && (size_t)at->column < length)
         *from = (size_t)at->column;
-    if (last && at->end_column > 0 && (size_t)at->end_column < length)
+    if (last && (size_t)at->end_column < length)
         *to = (size_t)at->end_column;
 }
 

@@ -128,6 +128,8 @@ static struct cs_outcome at_source_overwritten(const struct cs_analysis *analysi
 {
     if (!fills_destination(copy))
         return cs_stands(CS_WHY_DESTINATION_LARGER, NULL); /* the rest of the source's memory may live on */
+    if (cs_unseen_in_graph(copy->source))
+        return cs_stands(CS_WHY_FIXED_ADDRESS, NULL); /* what comes next must come here, nowhere else */
     if (copy->destination->copied_on)
         return cs_stands(CS_WHY_COPIED_ON, NULL);
     return copy->gone ? source_is_dead(analysis, copy) : cs_open();

@@ -366,6 +366,19 @@ static void a_freed_block_that_a_graph_uses_taints_the_blocks_that_follow_it(voi
     assert_string_equal(stream_verdict(stream, LINE), "not judged");
 }
 
+static void a_source_overwritten_at_an_address_that_a_graph_uses_is_not_judged(void **state)
+{
+    struct stream *stream = *state;
+    prepare(stream);
+    capture(stream, READ, A);
+    copy_ab(stream);
+    stream_upload(stream, A, MIB);
+    unblock(stream, B);
+    assert_string_equal(stream_verdict(stream, LINE), "not judged");
+    assert_string_equal(stream_report(stream)->copy_sites.items[0].reason,
+                        "the source lives on at an address that a recorded graph uses");
+}
+
 static void a_captured_copy_is_listed_but_neither_counted_nor_judged(void **state)
 {
     struct stream *stream = *state;
@@ -416,6 +429,7 @@ int main(void)
         TEST(a_graph_without_a_capture_touches_everything),
         TEST(a_graph_with_a_kernel_that_is_not_understood_touches_everything),
         TEST(a_freed_block_that_a_graph_uses_taints_the_blocks_that_follow_it),
+        TEST(a_source_overwritten_at_an_address_that_a_graph_uses_is_not_judged),
         TEST(a_captured_copy_is_listed_but_neither_counted_nor_judged),
     };
     return cmocka_run_group_tests_name("unseen", tests, NULL, NULL);
