@@ -92,7 +92,17 @@ fetch_wheels() {
         install_packages python3-venv
         python3 -m venv --clear build/pip >/dev/null
     } || return 1
-    build/pip/bin/pip --disable-pip-version-check install -q --no-deps --upgrade --target build/cuda "$@"
+    build/pip/bin/pip --disable-pip-version-check install -q --no-deps --upgrade --target build/cuda "$@" || return 1
+    complete_toolkit build/cuda/nvidia/cu13
+}
+
+# Wheels have no links in them: the names that linkers look for, and the folder in which nvcc does.
+complete_toolkit() {
+    local library
+    ln -sfn lib "$1/lib64"
+    for library in "$1"/lib/lib*.so.*; do
+        ln -sf "$(basename "$library")" "${library%.so.*}.so"
+    done
 }
 
 install_cuda() {
