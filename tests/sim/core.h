@@ -43,12 +43,14 @@
 
 /* ---- memory.c: who owns an address ---- */
 
+/* From SIM_MEMORY_DEVICE on: memory that counts as a device's. */
 enum sim_memory_kind {
     SIM_MEMORY_PAGEABLE,
     SIM_MEMORY_PINNED,
     SIM_MEMORY_REGISTERED,
     SIM_MEMORY_DEVICE,
-    SIM_MEMORY_MANAGED
+    SIM_MEMORY_MANAGED,
+    SIM_MEMORY_MAPPED, /* into a reserved address range */
 };
 
 struct sim_block {
@@ -73,6 +75,12 @@ bool sim_memory_release(const void *pointer, enum sim_memory_kind kind);
 
 /* Marks the program's own host memory as registered; false when it overlaps a live block. */
 bool sim_memory_register(void *pointer, size_t size, unsigned flags);
+
+/* Addresses for mappings, 2 MiB aligned, never handed out twice; NULL when there are no more. */
+void *sim_memory_reserve(size_t size);
+
+/* Makes a part of a reserved range a live block; false when it overlaps one. Ends with sim_memory_release. */
+bool sim_memory_map(void *pointer, size_t size, int device);
 
 /* The block that holds [pointer, pointer + size). False when none does. */
 bool sim_memory_find(const void *pointer, size_t size, struct sim_block *block);

@@ -19,12 +19,12 @@
 #define LARGE_BLOCK ((size_t)1 << 20)
 #define LARGE_ALIGN ((size_t)2 << 20)
 
-enum { RANGE_MANAGED = SIM_MAX_DEVICES, RANGE_PINNED, RANGE_COUNT };
+enum { RANGE_MANAGED = SIM_MAX_DEVICES, RANGE_PINNED, RANGE_MAPPED, RANGE_COUNT };
 
 static struct {
     pthread_mutex_t lock;
     uintptr_t ranges[RANGE_COUNT];
-    size_t used[SIM_MAX_DEVICES];
+    size_t used[SIM_MAX_DEVICES], reserved;
     struct sim_block *blocks;
     size_t count, capacity;
     uint64_t next_id;
@@ -135,7 +135,8 @@ void *sim_memory_allocate(enum sim_memory_kind kind, int device, size_t size, un
 static void discard(const struct sim_block *block)
 {
     uintptr_t first = align_up(block->base, 4096), end = (block->base + block->size) & ~(uintptr_t)4095;
-    if (block->kind != SIM_MEMORY_REGISTERED && block->size >= LARGE_BLOCK && end > first)
+    if (block->kind != SIM_MEMORY_REGISTERED && block->kind != SIM_MEMORY_MAPPED && block->size >= LARGE_BLOCK &&
+        end > first)
         madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
@@ -157,18 +158,42 @@ bool sim_memory_release(const void *pointer, enum sim_memory_kind kind)
     return found;
 }
 
-bool sim_memory_register(void *pointer, size_t size, unsigned flags)
+/* A block at an address that was chosen by others. */
+static bool place(struct sim_block block)
 {
-    uintptr_t address = (uintptr_t)pointer;
-    struct sim_block block = {address, size, SIM_MEMORY_REGISTERED, 0, flags, false, 0};
     pthread_mutex_lock(&memory.lock);
     block.id = memory.next_id++;
-    size_t at = upper_bound(address);
-    bool clear = (at == 0 || memory.blocks[at - 1].base + memory.blocks[at - 1].size <= address) &&
-                 (at == memory.count || address + size <= memory.blocks[at].base);
+    size_t at = upper_bound(block.base);
+    bool clear = (at == 0 || memory.blocks[at - 1].base + memory.blocks[at - 1].size <= block.base) &&
+                 (at == memory.count || block.base + block.size <= memory.blocks[at].base);
     bool done = clear && insert(at, &block);
     pthread_mutex_unlock(&memory.lock);
     return done;
+}
+
+bool sim_memory_register(void *pointer, size_t size, unsigned flags)
+{
+    return place((struct sim_block){(uintptr_t)pointer, size, SIM_MEMORY_REGISTERED, 0, flags, false, 0});
+}
+
+bool sim_memory_map(void *pointer, size_t size, int device)
+{
+    return place((struct sim_block){(uintptr_t)pointer, size, SIM_MEMORY_MAPPED, device, 0, false, 0});
+}
+
+void *sim_memory_reserve(size_t size)
+{
+    pthread_mutex_lock(&memory.lock);
+    uintptr_t range = range_base(RANGE_MAPPED), base = 0;
+    if (range && size <= RANGE_BYTES - LARGE_ALIGN) {
+        uintptr_t next = align_up(range + memory.reserved, LARGE_ALIGN);
+        if (next + size <= range + RANGE_BYTES) {
+            base = next;
+            memory.reserved = next + size - range;
+        }
+    }
+    pthread_mutex_unlock(&memory.lock);
+    return (void *)base;
 }
 
 bool sim_memory_find(const void *pointer, size_t size, struct sim_block *block)

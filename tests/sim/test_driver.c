@@ -248,6 +248,40 @@ static void attributes_of_pointers_give_the_whole_block(void **state)
                      CUDA_ERROR_INVALID_VALUE);
 }
 
+static void memory_mapped_into_a_range_is_one_block_a_mapping(void **state)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemAccessDesc access = {.location = prop.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr range, base = 0;
+    size_t grain = 0, size = 0;
+    unsigned char back[4] = {0};
+    (void)state;
+    OK(cuMemGetAllocationGranularity(&grain, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    OK(cuMemAddressReserve(&range, 4 * grain, 0, 0, 0));
+    assert_int_equal(cuMemsetD8(range, 1, 4), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemCreate(&handle, grain, &prop, 0));
+    OK(cuMemMap(range + grain, grain, 0, handle, 0));
+    OK(cuMemMap(range + 2 * grain, grain, 0, handle, 0)); /* the same memory at a second address */
+    assert_int_equal(cuMemMap(range + grain, grain, 0, handle, 0), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemSetAccess(range + grain, 2 * grain, &access, 1));
+    OK(cuMemsetD8(range + grain, 9, 4));
+    OK(cuMemcpyDtoH(back, range + 2 * grain, 4));
+    assert_int_equal(back[3], 9);
+    OK(cuPointerGetAttribute(&base, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, range + grain + 5));
+    OK(cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, range + grain + 5));
+    assert_int_equal(base, range + grain);
+    assert_int_equal(size, grain);
+    assert_int_equal(cuMemFree(range + grain), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(cuMemAddressFree(range, 4 * grain), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemUnmap(range + grain, grain));
+    assert_int_equal(cuMemsetD8(range + grain, 9, 4), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemUnmap(range + 2 * grain, grain));
+    OK(cuMemRelease(handle));
+    OK(cuMemAddressFree(range, 4 * grain));
+}
+
 static void entry_points_depend_on_the_version_asked_for(void **state)
 {
     void *old = NULL, *new = NULL, *twin = NULL;
@@ -275,6 +309,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(fat_binaries_give_sm_90_compressed_or_not),
         cmocka_unit_test(damaged_images_are_refused),
         cmocka_unit_test(attributes_of_pointers_give_the_whole_block),
+        cmocka_unit_test(memory_mapped_into_a_range_is_one_block_a_mapping),
         cmocka_unit_test(entry_points_depend_on_the_version_asked_for),
     };
     folder = argc > 1 ? argv[1] : ".";
