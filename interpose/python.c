@@ -18,6 +18,10 @@
 
 #define NONE CS_PYTHON_NONE
 
+/* What depends on `kind`, a constant of each caller: inlined, so that each kind of frames is read by code of its own.
+ */
+#define INLINED static inline __attribute__((always_inline))
+
 enum { OLDEST = 9, NEWEST = 14 };                /* 3.9 to 3.14 */
 enum { OWNED_BY_GENERATOR = 1, OWNED_BY_C = 3 }; /* enum _frameowner; from 3 on it is a shim between C and Python */
 
@@ -130,18 +134,23 @@ static inline uint64_t ends(const struct cs_python_layout *layout, const char *t
 }
 
 /*
- * What a code object at a recycled address would have to share with the dead one to be taken for it: the first line,
- * the very objects of its names and its table, and the table's length, first and last bytes. Products are summed, not
- * chained, so that they overlap in the processor.
+ * What tells a code object from a dead one whose address it has. From 3.12 on its own number, never given twice.
+ * Before: the first line, the very objects of its names and its table, and the table's length, first and last bytes
+ * would all have to be the same. Products are summed, not chained, so that they overlap in the processor.
  */
-static inline uint64_t fingerprint(const struct cs_python_layout *layout, const char *code)
+INLINED uint64_t fingerprint(const struct cs_python_layout *layout, enum cs_python_frames kind, const char *code)
 {
+    uint32_t line = (uint32_t)integer(code, layout->first_line);
+    if (kind != CS_PYTHON_FRAME_OBJECTS && layout->version != NONE) {
+        uint32_t version = (uint32_t)integer(code, layout->version);
+        if (version != 0)
+            return (uint64_t)line << 32 | version;
+    }
     const char *table = pointer(code, layout->table);
     uint64_t size = word(table, layout->size);
-    return (uint32_t)integer(code, layout->first_line) * 0x9e3779b97f4a7c15u +
-           word(code, layout->file) * 0xc2b2ae3d27d4eb4fu + word(code, layout->name) * 0x165667b19e3779f9u +
-           (uint64_t)(uintptr_t)table * 0xd6e8feb86659fd93u + size * 0xff51afd7ed558ccdu +
-           ends(layout, table, size) * 0xc4ceb9fe1a85ec53u;
+    return line * 0x9e3779b97f4a7c15u + word(code, layout->file) * 0xc2b2ae3d27d4eb4fu +
+           word(code, layout->name) * 0x165667b19e3779f9u + (uint64_t)(uintptr_t)table * 0xd6e8feb86659fd93u +
+           size * 0xff51afd7ed558ccdu + ends(layout, table, size) * 0xc4ceb9fe1a85ec53u;
 }
 
 /* 3.14 free-threaded: each thread may run its own copy of the instructions; number 0 is the code object's own. */
@@ -156,32 +165,54 @@ static const char *instructions(const struct cs_python_layout *layout, const cha
     return code + layout->start;
 }
 
-/* The byte offset of the frame's instruction; negative or beyond the end when the frame has not begun. */
-static int64_t instruction_of(const struct cs_python_layout *layout, const char *frame, const char *code)
+/* The byte offset of the frame's instruction, -1 for a frame that is still being set up. */
+INLINED int64_t instruction_of(const struct cs_python_layout *layout, enum cs_python_frames kind, const char *frame,
+                               const char *code, int owner)
 {
-    if (layout->owner != NONE)
-        return pointer(frame, layout->instruction) - instructions(layout, frame, code);
-    int64_t index = integer(frame, layout->instruction);
-    return layout->table_kind == CS_PYTHON_LNOTAB ? index : index * 2; /* 3.10 counts code units */
+    if (kind == CS_PYTHON_FRAME_OBJECTS) {
+        int64_t index = integer(frame, layout->instruction);
+        return layout->table_kind == CS_PYTHON_LNOTAB ? index : index * 2; /* 3.10 counts code units */
+    }
+    if (kind == CS_PYTHON_CFRAMES) {
+        int64_t offset = pointer(frame, layout->instruction) - (code + layout->start);
+        int64_t first = owner == OWNED_BY_GENERATOR ? 0 : 2 * integer(code, layout->traceable);
+        return offset < first ? -1 : offset;
+    }
+    int64_t offset = pointer(frame, layout->instruction) - instructions(layout, frame, code);
+    return offset >= 2 * (int64_t)word(code, layout->size) ? -1 : offset;
 }
 
 /* False for frames that run no Python: shims of the C stack, and frames that are still being set up. */
-static inline bool read_frame(const struct cs_python_layout *layout, const char *frame, struct cs_python_frame *out)
+INLINED bool read_frame(const struct cs_python_layout *layout, enum cs_python_frames kind, const char *frame,
+                        struct cs_python_frame *out)
 {
-    int owner = layout->owner == NONE ? 0 : (unsigned char)frame[layout->owner];
+    int owner = kind == CS_PYTHON_FRAME_OBJECTS ? 0 : (unsigned char)frame[layout->owner];
     if (owner >= OWNED_BY_C)
         return false;
-    const char *code = (const char *)(uintptr_t)(word(frame, layout->code) & ~(uint64_t)3); /* 3.14 tags the pointer */
+    const char *code = pointer(frame, layout->code);
+    if (kind == CS_PYTHON_PUBLISHED)
+        code = (const char *)((uintptr_t)code & ~(uintptr_t)3); /* 3.14 keeps flags there */
     if (!code || pointer(code, layout->type) != python.code_type)
         return false;
-    int64_t instruction = instruction_of(layout, frame, code);
-    int64_t first = layout->traceable == NONE || owner == OWNED_BY_GENERATOR ? 0 : 2 * integer(code, layout->traceable);
-    if (instruction < first)
+    int64_t instruction = instruction_of(layout, kind, frame, code, owner);
+    if (instruction < 0)
         return false;
-    if (layout->traceable == NONE && layout->owner != NONE && instruction >= 2 * (int64_t)word(code, layout->size))
-        return false;
-    *out = (struct cs_python_frame){(uintptr_t)code, (uint64_t)instruction, fingerprint(layout, code)};
+    out->code = (uintptr_t)code;
+    out->instruction = (uint64_t)instruction;
+    out->fingerprint = fingerprint(layout, kind, code);
     return true;
+}
+
+/* Follows the chain from `frame` on. */
+INLINED size_t read_chain(const struct cs_python_layout *layout, enum cs_python_frames kind, const char *frame,
+                          struct cs_python_frame *frames, size_t capacity, bool *truncated)
+{
+    size_t count = 0;
+    for (; frame && count < capacity; frame = pointer(frame, layout->previous))
+        count += read_frame(layout, kind, frame, &frames[count]);
+    if (frame)
+        *truncated = true;
+    return count;
 }
 
 size_t cs_python_frames(struct cs_python_frame *frames, size_t capacity, bool *truncated)
@@ -193,14 +224,16 @@ size_t cs_python_frames(struct cs_python_frame *frames, size_t capacity, bool *t
     if (!thread)
         return 0;
     const char *frame = pointer(thread, layout->thread_frame);
-    if (layout->cframe_frame != NONE && frame)
-        frame = pointer(frame, layout->cframe_frame);
-    size_t count = 0;
-    for (; frame && count < capacity; frame = pointer(frame, layout->previous))
-        count += read_frame(layout, frame, &frames[count]);
-    if (frame)
-        *truncated = true;
-    return count;
+    switch (layout->frames) {
+    case CS_PYTHON_FRAME_OBJECTS:
+        return read_chain(layout, CS_PYTHON_FRAME_OBJECTS, frame, frames, capacity, truncated);
+    case CS_PYTHON_CFRAMES:
+        frame = frame ? pointer(frame, layout->cframe_frame) : NULL;
+        return read_chain(layout, CS_PYTHON_CFRAMES, frame, frames, capacity, truncated);
+    case CS_PYTHON_PUBLISHED:
+        return read_chain(layout, CS_PYTHON_PUBLISHED, frame, frames, capacity, truncated);
+    }
+    return 0;
 }
 
 struct cs_python_names cs_python_describe(const struct cs_python_frame *frame)

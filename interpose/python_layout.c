@@ -17,9 +17,14 @@ static enum cs_python_table table_kind(unsigned minor)
     return minor <= 9 ? CS_PYTHON_LNOTAB : minor == 10 ? CS_PYTHON_LINETABLE : CS_PYTHON_LOCATIONS;
 }
 
+static enum cs_python_frames frames_kind(unsigned minor)
+{
+    return minor <= 10 ? CS_PYTHON_FRAME_OBJECTS : minor <= 12 ? CS_PYTHON_CFRAMES : CS_PYTHON_PUBLISHED;
+}
+
 static const struct cs_python_layout known[] = {
 #define PYTHON_LAYOUT(minor_, thread_frame_, cframe_frame_, previous_, code_, instruction_, owner_, file_, name_,      \
-                      first_line_, table_, start_, traceable_, ascii_, compact_)                                       \
+                      first_line_, table_, start_, traceable_, version_, ascii_, compact_)                             \
     {.minor = minor_,                                                                                                  \
      .thread_frame = thread_frame_,                                                                                    \
      .cframe_frame = cframe_frame_,                                                                                    \
@@ -33,6 +38,7 @@ static const struct cs_python_layout known[] = {
      .first_line = first_line_,                                                                                        \
      .table = table_,                                                                                                  \
      .start = start_,                                                                                                  \
+     .version = version_,                                                                                              \
      .traceable = traceable_,                                                                                          \
      .tlbc = NONE,                                                                                                     \
      .type = OB_TYPE,                                                                                                  \
@@ -49,7 +55,7 @@ static const struct cs_python_layout known[] = {
 /* One row: indices into the published words instead of offsets. */
 struct published {
     uint16_t minor, thread_frame, previous, code, instruction, owner, tlbc_index, tlbc, file, name, table, first_line,
-        start, type, size, data, state, length, ascii, kind_shift;
+        start, type, size, data, state, length, ascii, version, kind_shift;
 };
 static const struct published published[] = {
 #define PYTHON_PUBLISHED(...) {__VA_ARGS__},
@@ -96,6 +102,7 @@ static bool read_published(struct cs_python_layout *layout, const struct publish
     bool own_bytecode = words[2] == 1; /* free-threaded: each thread runs its own copy of the instructions */
     layout->tlbc_index = own_bytecode ? offset_at(words, row->tlbc_index, &fine) : NONE;
     layout->tlbc = own_bytecode ? offset_at(words, row->tlbc, &fine) : NONE;
+    layout->version = own_bytecode ? NONE : row->version;
     layout->compact = layout->ascii + 16; /* utf8_length, utf8 */
     return fine && layout->data > layout->size && layout->size > layout->type && layout->ascii > layout->state &&
            layout->state > layout->length && layout->start > layout->table;
@@ -112,7 +119,9 @@ bool cs_python_layout_find(struct cs_python_layout *layout, unsigned minor, cons
         if (published[i].minor == minor && runtime)
             found = read_published(layout, &published[i], runtime);
     }
-    if (found)
+    if (found) {
         layout->table_kind = table_kind(minor);
+        layout->frames = frames_kind(minor);
+    }
     return found;
 }

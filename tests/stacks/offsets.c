@@ -68,6 +68,11 @@ int main(void)
 #else
     SAME(table, offsetof(PyCodeObject, co_lnotab));
 #endif
+#if PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030e0000
+    SAME(version, offsetof(PyCodeObject, co_version));
+#else
+    SAME(version, CS_PYTHON_NONE);
+#endif
     SAME(file, offsetof(PyCodeObject, co_filename));
     SAME(first_line, offsetof(PyCodeObject, co_firstlineno));
     SAME(type, offsetof(PyObject, ob_type));

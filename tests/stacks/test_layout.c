@@ -102,7 +102,9 @@ static void what_3_14_publishes_is_taken(void **state)
     assert_int_equal(layout.ascii, 40);
     assert_int_equal(layout.compact, 56);
     assert_int_equal(layout.kind_shift, 16);
+    assert_int_equal(layout.version, CS_PYTHON_NONE);
     assert_int_equal(layout.table_kind, CS_PYTHON_LOCATIONS);
+    assert_int_equal(layout.frames, CS_PYTHON_PUBLISHED);
 }
 
 static void free_threads_have_their_own_instructions(void **state)
