@@ -80,7 +80,7 @@ static void unlist(struct cs_pending *copy)
         copy->next->previous = copy->previous;
 }
 
-static void forget(struct cs_ledger *ledger, struct cs_pending *copy)
+static void forget(struct cs_pending *copy)
 {
     unlist(copy);
     if (copy->destination->born == copy)
@@ -88,7 +88,6 @@ static void forget(struct cs_ledger *ledger, struct cs_pending *copy)
     cs_object_drop(copy->source);
     cs_object_drop(copy->destination);
     free(copy);
-    ledger->pending--;
 }
 
 /* Tells the reasons of a moment; settles the copy if one decides. Returns whether it is settled (and gone). */
@@ -104,11 +103,11 @@ static bool tell(struct cs_analysis *analysis, struct cs_pending *copy, enum cs_
     else
         count_why(site, outcome.why, &outcome.actor);
     site->pending--;
-    forget(&analysis->ledger, copy);
+    forget(copy);
     return true;
 }
 
-static struct cs_pending *new_record(struct cs_ledger *ledger, const struct cs_copied *copied)
+static struct cs_pending *new_record(const struct cs_copied *copied)
 {
     bool room = copied->source->unread_count < CS_LEDGER_UNREAD_MAX;
     struct cs_pending *copy = room ? calloc(1, sizeof *copy) : NULL;
@@ -120,7 +119,6 @@ static struct cs_pending *new_record(struct cs_ledger *ledger, const struct cs_c
     copy->to = copied->to;
     copy->sequence = copied->actor.sequence;
     copy->writer = copied->source->writer;
-    ledger->pending++;
     return copy;
 }
 
@@ -148,7 +146,7 @@ struct cs_pending *cs_ledger_copied(struct cs_analysis *analysis, const struct c
     enum cs_why why = copied->why;
     if (!why && copied->source != copied->destination && restores(copied))
         why = CS_WHY_RESTORES;
-    struct cs_pending *copy = why ? NULL : new_record(ledger, copied);
+    struct cs_pending *copy = why ? NULL : new_record(copied);
     if (!copy) {
         count_why(site, why ? why : CS_WHY_TOO_MANY, &copied->actor);
         return NULL;
@@ -213,7 +211,7 @@ static void give_up(struct cs_analysis *analysis, struct cs_pending *copy, const
     struct cs_site *site = &analysis->ledger.sites[copy->site];
     count_why(site, CS_WHY_GONE, actor);
     site->pending--;
-    forget(&analysis->ledger, copy);
+    forget(copy);
 }
 
 /* The bytes that the object got by the copy it was born for are no more. */
@@ -291,9 +289,9 @@ void cs_ledger_died(struct cs_analysis *analysis, struct cs_object *object, bool
 void cs_ledger_abandon(struct cs_analysis *analysis, struct cs_object *object)
 {
     while (object->unread)
-        forget(&analysis->ledger, object->unread);
+        forget(object->unread);
     if (object->born && !object->born->listed)
-        forget(&analysis->ledger, object->born);
+        forget(object->born);
     object->born = NULL;
 }
 

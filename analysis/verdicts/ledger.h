@@ -39,7 +39,6 @@ struct cs_ledger {
     struct cs_site *sites;
     size_t site_count, site_capacity;
     struct cs_map64 by_stack;
-    size_t pending; /* records */
 };
 
 /* So many copies of one source may wait, nothing having read it since: every access to it looks at each of them. More

@@ -26,11 +26,11 @@ const struct cs_verdict *cs_verdict_redundant(void)
 enum { IS_UNJUDGED, IS_NECESSARY };
 
 static const struct {
-    const char *name, *text;
+    const char *text;
     int verdict;
 } whys[CS_WHY_COUNT] = {
-    {"none", "", IS_UNJUDGED},
-#define CS_WHY(NAME, VERDICT, text) {#NAME, text, IS_##VERDICT},
+    {"", IS_UNJUDGED},
+#define CS_WHY(NAME, VERDICT, text) {text, IS_##VERDICT},
 #include "analysis/verdicts/whys.def"
 #undef CS_WHY
 };
@@ -38,11 +38,6 @@ static const struct {
 const char *cs_why_text(enum cs_why why)
 {
     return whys[why].text;
-}
-
-const char *cs_why_name(enum cs_why why)
-{
-    return whys[why].name;
 }
 
 bool cs_why_necessary(enum cs_why why)

@@ -88,7 +88,6 @@ const struct cs_verdict *cs_verdict_redundant(void);
 
 /* A why's text, with one %s or none, and whether it makes a copy necessary. */
 const char *cs_why_text(enum cs_why why);
-const char *cs_why_name(enum cs_why why);
 bool cs_why_necessary(enum cs_why why);
 const char *cs_confidence_name(enum cs_confidence confidence);
 
