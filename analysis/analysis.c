@@ -110,21 +110,21 @@ struct cs_report *cs_analysis_report(struct cs_analysis *analysis, const struct 
     return cs_findings_report(analysis, self);
 }
 
-static void abandon_all(struct cs_analysis *analysis, struct cs_object *tree)
+static void abandon_all(struct cs_object *tree)
 {
     if (!tree)
         return;
-    abandon_all(analysis, tree->left);
-    abandon_all(analysis, tree->right);
-    cs_ledger_abandon(analysis, tree);
+    abandon_all(tree->left);
+    abandon_all(tree->right);
+    cs_ledger_abandon(tree);
 }
 
 void cs_analysis_free(struct cs_analysis *analysis)
 {
     if (!analysis)
         return;
-    abandon_all(analysis, analysis->map.blocks);
-    abandon_all(analysis, analysis->map.allocations);
+    abandon_all(analysis->map.blocks);
+    abandon_all(analysis->map.allocations);
     cs_map_release(&analysis->map);
     cs_kernels_release(&analysis->kernels);
     cs_ledger_release(&analysis->ledger);

@@ -18,7 +18,7 @@ static void die(struct cs_analysis *analysis, struct cs_object *object, bool see
 {
     object->death = analysis->sequence;
     if (analysis->ended)
-        cs_ledger_abandon(analysis, object);
+        cs_ledger_abandon(object);
     else
         cs_ledger_died(analysis, object, seen);
     /* A graph goes on using its addresses after a block was freed: whoever gets memory there can be reached, too. */

@@ -286,7 +286,7 @@ void cs_ledger_died(struct cs_analysis *analysis, struct cs_object *object, bool
         destination_gone(analysis, object, &nobody);
 }
 
-void cs_ledger_abandon(struct cs_analysis *analysis, struct cs_object *object)
+void cs_ledger_abandon(struct cs_object *object)
 {
     while (object->unread)
         forget(object->unread);

@@ -77,7 +77,7 @@ void cs_ledger_shared(struct cs_analysis *analysis, struct cs_object *object, co
 /* The object was freed (seen) or vanished. object->death is set. */
 void cs_ledger_died(struct cs_analysis *analysis, struct cs_object *object, bool seen);
 /* The object leaves the map without a judgement (the program has ended, or the analysis is freed). */
-void cs_ledger_abandon(struct cs_analysis *analysis, struct cs_object *object);
+void cs_ledger_abandon(struct cs_object *object);
 
 /* The device's own timing of a copy. */
 void cs_ledger_timed(struct cs_ledger *ledger, uint32_t site, uint64_t nanoseconds);
