@@ -21,7 +21,7 @@ build_packages=(gcc g++ cmake ninja-build pkg-config patchelf binutils
 # The compiler, the runtime and CUPTI as the Python registry has them, one release of CUDA. cuBLAS, half a gigabyte, is of
 # use only where there is a GPU.
 cuda_wheels=(nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96
-    nvidia-cuda-cupti==13.0.85)
+    nvidia-cuda-cupti==13.0.85 nvidia-cuda-cccl==13.0.85)
 cuda_gpu_wheels=(nvidia-cublas==13.1.0.3)
 
 missing_packages() {
