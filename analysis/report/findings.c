@@ -116,9 +116,27 @@ static enum cs_why main_why(const struct cs_group *group)
     return best;
 }
 
-static bool is_redundant(const struct cs_group *group)
+static bool is_needless(const struct cs_group *group)
 {
     return group->sum.redundant && group->sum.redundant == cs_group_settled(group);
+}
+
+/* Made by a library's own thread (autograd's backward): no frame is Python or the user's, so no change to the program
+ * removes it. */
+static bool is_library_made(const struct cs_group *group)
+{
+    const struct cs_attribution *attribution = group->attribution;
+    if (!attribution || !attribution->native_count)
+        return false;
+    for (size_t i = 0; i < attribution->python_count + attribution->native_count; i++)
+        if (attribution->frames[i].python || attribution->frames[i].user)
+            return false;
+    return true;
+}
+
+static bool is_redundant(const struct cs_group *group)
+{
+    return is_needless(group) && !is_library_made(group);
 }
 
 static void add_copy_site(struct cs_report *report, const struct cs_analysis *analysis, const struct cs_group *group)
@@ -135,7 +153,9 @@ static void add_copy_site(struct cs_report *report, const struct cs_analysis *an
         .captured = sum->captured,
         .verdict = cs_why_necessary(why) ? "necessary" : "not judged",
     };
-    if (is_redundant(group)) {
+    if (is_needless(group) && is_library_made(group)) {
+        site->reason = "source-dead, but made by a library's own code: no change to the program removes it";
+    } else if (is_redundant(group)) {
         bool sure = sum->confidence != CS_CONFIDENCE_POSSIBLE;
         site->verdict = sure ? "redundant" : "not judged";
         site->reason =
@@ -155,7 +175,7 @@ static void remark_share(struct cs_report *report, const struct cs_group *group)
 {
     const struct cs_site *sum = &group->sum;
     char redundant[CS_NUMBER_MAX], settled[CS_NUMBER_MAX];
-    if (!sum->redundant || is_redundant(group))
+    if (!sum->redundant || is_needless(group))
         return;
     cs_number_exact(sum->redundant, redundant);
     cs_number_exact(cs_group_settled(group), settled);
@@ -172,6 +192,21 @@ static void remark_seed(struct cs_report *report, const struct cs_group *group)
                            : NULL;
     if (text)
         add_remark(report, group, "library-seed", text);
+}
+
+static void remark_library(struct cs_report *report, const struct cs_group *group)
+{
+    char copies[CS_NUMBER_MAX], bytes[CS_NUMBER_MAX];
+    if (!is_needless(group) || !is_library_made(group))
+        return;
+    cs_number_exact(group->sum.copies, copies);
+    cs_number_exact(group->sum.bytes, bytes);
+    add_remark(
+        report, group, "library",
+        cs_report_format(report,
+                         "%s copies of %s bytes in all are %s, but a library's own code makes them: no change to "
+                         "the program removes them",
+                         copies, bytes, cs_verdict_redundant()->reason));
 }
 
 /* ---- the rest of the report ---- */
@@ -277,7 +312,7 @@ static void describe_groups(struct cs_report *report, const struct cs_analysis *
 {
     report->findings.items = cs_report_allocate(report, count, sizeof *report->findings.items);
     report->copy_sites.items = cs_report_allocate(report, count, sizeof *report->copy_sites.items);
-    report->remarks.items = cs_report_allocate(report, 2 * count, sizeof *report->remarks.items);
+    report->remarks.items = cs_report_allocate(report, 3 * count, sizeof *report->remarks.items);
     if (report->failed)
         return;
     qsort(groups, count, sizeof *groups, by_bytes);
@@ -290,6 +325,7 @@ static void describe_groups(struct cs_report *report, const struct cs_analysis *
         add_copy_site(report, analysis, &groups[i]);
         remark_share(report, &groups[i]);
         remark_seed(report, &groups[i]);
+        remark_library(report, &groups[i]);
     }
 }
 

@@ -474,6 +474,21 @@ static void managed_memory_that_the_host_may_read_is_only_possible(void **state)
     confidence_of(stream, "possible");
 }
 
+/* ---- whose code made the copy ---- */
+
+static void what_a_librarys_own_thread_copies_is_a_remark(void **state)
+{
+    struct stream *stream = *state;
+    stream_stack_library(LINE);
+    prepare_and_copy(stream);
+    unblock(stream, A);
+    expect(stream, "not judged");
+    const struct cs_report *report = stream_report(stream);
+    assert_int_equal(report->remarks.count, 1);
+    assert_string_equal(report->remarks.items[0].kind, "library");
+    assert_int_equal(report->totals.redundant_copies, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -514,6 +529,7 @@ int main(void)
         TEST(a_kernel_that_follows_addresses_before_the_copy_does_not_matter),
         TEST(a_small_part_kept_of_a_large_buffer_is_only_possible_and_not_counted),
         TEST(managed_memory_that_the_host_may_read_is_only_possible),
+        TEST(what_a_librarys_own_thread_copies_is_a_remark),
     };
     return cmocka_run_group_tests_name("rules", tests, NULL, NULL);
 }
