@@ -4,15 +4,6 @@
 #include "analysis/objects/access.h"
 #include "analysis/state.h"
 
-/* The data is gone: nothing can be copied back from here. */
-static void drop_origins(struct cs_object *object)
-{
-    for (size_t i = 0; i < CS_ORIGINS; i++) {
-        cs_object_drop(object->origins[i]);
-        object->origins[i] = NULL;
-    }
-}
-
 /* `seen`: the program freed it; else its memory is known to be used for something else. */
 static void die(struct cs_analysis *analysis, struct cs_object *object, bool seen)
 {
@@ -24,7 +15,7 @@ static void die(struct cs_analysis *analysis, struct cs_object *object, bool see
     /* A graph goes on using its addresses after a block was freed: whoever gets memory there can be reached, too. */
     if (object->graphed && object->parent && !object->parent->graphed)
         object->parent->graphed = object->graphed;
-    drop_origins(object);
+    cs_object_forget_origins(object);
     cs_map_remove(&analysis->map, object);
 }
 

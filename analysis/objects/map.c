@@ -138,14 +138,32 @@ struct cs_object *cs_object_hold(struct cs_object *object)
     return object;
 }
 
+void cs_object_forget_origins(struct cs_object *object)
+{
+    for (size_t i = 0; i < CS_ORIGINS; i++) {
+        struct cs_object *origin = object->origins[i];
+        object->origins[i] = NULL;
+        cs_object_drop(origin);
+    }
+}
+
 void cs_object_drop(struct cs_object *object)
 {
     if (!object || --object->references)
         return;
-    for (size_t i = 0; i < CS_ORIGINS; i++)
-        cs_object_drop(object->origins[i]);
+    cs_object_forget_origins(object);
     cs_object_drop(object->parent);
     free(object);
+}
+
+/* Two objects that were copied into each other hold each other. */
+static void forget_all_origins(struct cs_object *tree)
+{
+    if (!tree)
+        return;
+    forget_all_origins(tree->left);
+    forget_all_origins(tree->right);
+    cs_object_forget_origins(tree);
 }
 
 static void release(struct cs_object *tree)
@@ -159,6 +177,8 @@ static void release(struct cs_object *tree)
 
 void cs_map_release(struct cs_map *map)
 {
+    forget_all_origins(map->blocks);
+    forget_all_origins(map->allocations);
     release(map->blocks);
     release(map->allocations);
     *map = (struct cs_map){0};

@@ -33,6 +33,10 @@ struct cs_object *cs_object_hold(struct cs_object *object);
 /* Drops a reference; the last one frees it. NULL is allowed. */
 void cs_object_drop(struct cs_object *object);
 
+/* The object's bytes came from nowhere that matters any more. Whoever takes an object out of use calls it: origins may
+ * form circles. */
+void cs_object_forget_origins(struct cs_object *object);
+
 /* Frees everything that is in the map. */
 void cs_map_release(struct cs_map *map);
 
