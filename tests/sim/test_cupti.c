@@ -11,6 +11,7 @@
 
 #include <cuda_runtime_api.h>
 #include <cupti.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,8 @@ static CUdeviceptr copy_destination;
 static CUpti_SubscriberHandle subscriber;
 static CUlibrary library;
 static CUkernel kernel;
+static bool ask_at_launch;    /* the callback asks for parameter information, as a tool does */
+static bool loaded_by_asking; /* and that loaded the module */
 
 static void note_api(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const CUpti_CallbackData *data)
 {
@@ -49,6 +52,14 @@ static void note_api(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const C
     snprintf(entry->symbol, sizeof entry->symbol, "%s", data->symbolName ? data->symbolName : "");
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API && cbid == CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2)
         copy_destination = ((const cuMemcpyDtoDAsync_v2_params *)data->functionParams)->dstDevice;
+    if (ask_at_launch && data->callbackSite == CUPTI_API_ENTER && domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+        size_t offset, size;
+        ask_at_launch = false;
+        assert_int_equal(loaded, 0);
+        OK(cuKernelGetParamInfo(kernel, 2, &offset, &size));
+        assert_int_equal(offset, 16);
+        loaded_by_asking = loaded != 0;
+    }
     if (data->callbackSite == CUPTI_API_EXIT)
         assert_int_equal(*(int *)data->functionReturnValue, 0);
 }
@@ -277,6 +288,30 @@ static void records_have_bytes_kinds_and_the_models_times(void **state)
     OK(cudaFree(b));
 }
 
+static void asking_inside_a_launch_callback_loads_the_module_and_does_not_hang(void **state)
+{
+    size_t size;
+    unsigned char *data = read_image("kernels.sm_90.cubin", &size);
+    CUlibrary first_library = library;
+    CUkernel first_kernel = kernel;
+    uint32_t first = loaded;
+    (void)state;
+    OK(cuLibraryLoadData(&library, data, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetKernel(&kernel, library, "sim_fill"));
+    OK(cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel));
+    loaded = 0;
+    seen_count = 0;
+    ask_at_launch = true;
+    launch();
+    OK(cuptiEnableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel));
+    assert_true(loaded_by_asking);
+    OK(cuLibraryUnload(library));
+    library = first_library;
+    kernel = first_kernel;
+    loaded = first;
+    free(data);
+}
+
 static void unloading_is_told_and_unsubscribing_ends_the_callbacks(void **state)
 {
     (void)state;
@@ -303,6 +338,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(driver_calls_fire_inside_the_runtime_call_with_one_correlation_id),
         cmocka_unit_test(the_twins_have_ids_of_their_own),
         cmocka_unit_test(records_have_bytes_kinds_and_the_models_times),
+        cmocka_unit_test(asking_inside_a_launch_callback_loads_the_module_and_does_not_hang),
         cmocka_unit_test(unloading_is_told_and_unsubscribing_ends_the_callbacks),
     };
     folder = argc > 1 ? argv[1] : ".";

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -397,6 +398,42 @@ static void device_and_version_questions_are_answered(void **state)
     cudaGetLastError();
 }
 
+static void *copy_in_a_thread(void *unused)
+{
+    cudaStream_t stream;
+    (void)unused;
+    intptr_t failures = cudaStreamCreate(&stream) != cudaSuccess;
+    for (int i = 0; i < 200; i++) {
+        void *a, *b;
+        failures += cudaMalloc(&a, BYTES) != cudaSuccess || cudaMallocAsync(&b, BYTES, stream) != cudaSuccess ||
+                    cudaMemsetAsync(a, i, BYTES, stream) != cudaSuccess ||
+                    cudaMemcpyAsync(b, a, BYTES, cudaMemcpyDeviceToDevice, stream) != cudaSuccess ||
+                    cudaStreamSynchronize(cudaStreamPerThread) != cudaSuccess || *((unsigned char *)b + 9) != i ||
+                    cudaFree(a) != cudaSuccess || cudaFreeAsync(b, stream) != cudaSuccess;
+    }
+    failures += cudaStreamDestroy(stream) != cudaSuccess;
+    return (void *)failures;
+}
+
+static void threads_do_not_disturb_each_other(void **state)
+{
+    pthread_t threads[4];
+    struct sim_counts before, after;
+    (void)state;
+    sim_counts(&before);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, copy_in_a_thread, NULL), 0);
+    for (int i = 0; i < 4; i++) {
+        void *failures;
+        assert_int_equal(pthread_join(threads[i], &failures), 0);
+        assert_null(failures);
+    }
+    sim_counts(&after);
+    assert_int_equal(after.copies_d2d - before.copies_d2d, 800);
+    assert_int_equal(after.allocations - before.allocations, 1600);
+    assert_int_equal(after.frees - before.frees, 1600);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +450,7 @@ int main(void)
         cmocka_unit_test(what_a_capture_forbids_fails_and_breaks_it),
         cmocka_unit_test(constructed_graphs_run_in_the_order_of_their_edges),
         cmocka_unit_test(event_times_follow_the_model),
+        cmocka_unit_test(threads_do_not_disturb_each_other),
         cmocka_unit_test(device_and_version_questions_are_answered),
     };
     return cmocka_run_group_tests_name("sim runtime", tests, NULL, NULL);
