@@ -76,6 +76,9 @@ int cs_command_report(int count, char **arguments)
 {
     struct request request = {.format = CS_FORMAT_TEXT};
     parse_colour(&request, "auto");
+    char *help[] = {"help", NULL};
+    if (count == 2 && !strcmp(arguments[1], "--help"))
+        return cs_command_help(1, help);
     int status = parse(&request, count, arguments);
     if (status)
         return status;

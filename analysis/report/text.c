@@ -345,13 +345,14 @@ say_count(const struct out *out, uint64_t count, const char *format, ...)
 
 static void say_unknown_kernels(const struct out *out)
 {
-    enum { SHOWN = 10 };
+    enum { SHOWN = 10, NAME_SHOWN = 100 }; /* template arguments fill pages; the file has the whole name */
     const struct cs_unknown_kernels *kernels = &out->report->unseen.kernels;
     say_count(out, kernels->count, "%s not understood (taken to read and write everything):",
               plural(kernels->count, "kernel was", "kernels were"));
     size_t shown = out->all || kernels->count <= SHOWN ? kernels->count : SHOWN;
     for (size_t i = 0; i < shown; i++)
-        say(out, PLAIN, "    %s, %llu %s: %s\n", kernels->items[i].name, (unsigned long long)kernels->items[i].launches,
+        say(out, PLAIN, "    %.*s%s, %llu %s: %s\n", NAME_SHOWN, kernels->items[i].name,
+            strlen(kernels->items[i].name) > NAME_SHOWN ? "..." : "", (unsigned long long)kernels->items[i].launches,
             plural(kernels->items[i].launches, "launch", "launches"), kernels->items[i].why);
     if (shown < kernels->count)
         say(out, PLAIN, "    and %zu more\n", kernels->count - shown);

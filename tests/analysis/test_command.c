@@ -117,6 +117,8 @@ static void help_teaches_by_examples(void **state)
     assert_int_equal(run("--help"), 0);
     assert_non_null(strstr(output, "LD_PRELOAD=libcopyspy.so python train.py"));
     assert_non_null(strstr(output, "copyspy report run.json"));
+    assert_int_equal(run("report --help"), 0);
+    assert_non_null(strstr(output, "copyspy report run.json"));
     assert_int_equal(run("help variables"), 0);
     assert_non_null(strstr(output, "COPYSPY_REPORT="));
     assert_non_null(strstr(output, "COPYSPY_DEBUG="));
