@@ -1,13 +1,13 @@
 /*
  * event.h - the records that pass from the hooks to the analysis.
  *
- * An event is a fact about the program ("these bytes were copied by this call from here"), never a judgement. Hooks write
- * events into the calling thread's ring; the analysis thread reads them in the order of their sequence numbers. A definition
- * (a kernel's name, a call stack's frames) is an event too and precedes, in sequence, the first event that refers to it, so a
- * recorded stream of events can be replayed by itself.
+ * An event is a fact about the program ("these bytes were copied by this call from here"), never a judgement. Hooks
+ * write events into the calling thread's ring; the analysis thread reads them in the order of their sequence numbers. A
+ * definition (a kernel's name, a call stack's frames) is an event too and precedes, in sequence, the first event that
+ * refers to it, so a recorded stream of events can be replayed by itself.
  *
- * Layout: every record starts with struct cs_event, is a multiple of 8 bytes long and holds no pointers into the program
- * that a reader would have to follow: addresses are numbers here. All integers are in host byte order.
+ * Layout: every record starts with struct cs_event, is a multiple of 8 bytes long and holds no pointers into the
+ * program that a reader would have to follow: addresses are numbers here. All integers are in host byte order.
  *
  * Threads: plain data, no functions with state.
  */
@@ -20,31 +20,31 @@
 enum cs_event_kind {
     CS_EVENT_NONE,
     /* definitions */
-    CS_EVENT_PROCESS,      /* struct cs_process_def: what runs, with which versions */
-    CS_EVENT_DEVICE,       /* struct cs_device_def */
-    CS_EVENT_KERNEL,       /* struct cs_kernel_def */
-    CS_EVENT_CODE_LOADED,  /* struct cs_code: a GPU code module (cubin) was loaded */
+    CS_EVENT_PROCESS,       /* struct cs_process_def: what runs, with which versions */
+    CS_EVENT_DEVICE,        /* struct cs_device_def */
+    CS_EVENT_KERNEL,        /* struct cs_kernel_def */
+    CS_EVENT_CODE_LOADED,   /* struct cs_code: a GPU code module (cubin) was loaded */
     CS_EVENT_CODE_UNLOADED, /* struct cs_code */
-    CS_EVENT_OBJECT_FILE,  /* struct cs_object_file: a host ELF file is mapped */
-    CS_EVENT_PYTHON_FRAME, /* struct cs_python_frame_def */
-    CS_EVENT_STACK,        /* struct cs_stack_def */
+    CS_EVENT_OBJECT_FILE,   /* struct cs_object_file: a host ELF file is mapped */
+    CS_EVENT_PYTHON_FRAME,  /* struct cs_python_frame_def */
+    CS_EVENT_STACK,         /* struct cs_stack_def */
     /* what the program does */
-    CS_EVENT_LAUNCH,       /* struct cs_launch */
-    CS_EVENT_COPY,         /* struct cs_copy */
-    CS_EVENT_FILL,         /* struct cs_fill */
-    CS_EVENT_ALLOC,        /* struct cs_allocation */
-    CS_EVENT_FREE,         /* struct cs_allocation, size 0 */
-    CS_EVENT_ESCAPE,       /* struct cs_escape: this device address was written into device memory as data */
+    CS_EVENT_LAUNCH,        /* struct cs_launch */
+    CS_EVENT_COPY,          /* struct cs_copy */
+    CS_EVENT_FILL,          /* struct cs_fill */
+    CS_EVENT_ALLOC,         /* struct cs_allocation */
+    CS_EVENT_FREE,          /* struct cs_allocation, size 0 */
+    CS_EVENT_ESCAPE,        /* struct cs_escape: this device address was written into device memory as data */
     CS_EVENT_CAPTURE_BEGIN, /* struct cs_event: a stream capture began on head.stream */
-    CS_EVENT_CAPTURE_END,  /* struct cs_event */
-    CS_EVENT_GRAPH_LAUNCH, /* struct cs_event */
-    CS_EVENT_SYNC,         /* struct cs_event: the host waited for head.stream (0 with CS_FLAG_ALL_STREAMS: for everything) */
-    CS_EVENT_COPY_TIME,    /* struct cs_copy_time: the device's own timing of an earlier copy */
-    CS_EVENT_END,          /* struct cs_event: the program is being torn down; what dies from here on is no evidence */
+    CS_EVENT_CAPTURE_END,   /* struct cs_event */
+    CS_EVENT_GRAPH_LAUNCH,  /* struct cs_event */
+    CS_EVENT_SYNC, /* struct cs_event: the host waited for head.stream (0 with CS_FLAG_ALL_STREAMS: for everything) */
+    CS_EVENT_COPY_TIME, /* struct cs_copy_time: the device's own timing of an earlier copy */
+    CS_EVENT_END,       /* struct cs_event: the program is being torn down; what dies from here on is no evidence */
     /* what could not be seen */
-    CS_EVENT_BLIND_BEGIN,  /* struct cs_blind: from here launches and copies may go unseen */
-    CS_EVENT_BLIND_END,    /* struct cs_blind */
-    CS_EVENT_LOST,         /* struct cs_lost: events were dropped just before this one */
+    CS_EVENT_BLIND_BEGIN, /* struct cs_blind: from here launches and copies may go unseen */
+    CS_EVENT_BLIND_END,   /* struct cs_blind */
+    CS_EVENT_LOST,        /* struct cs_lost: events were dropped just before this one */
     CS_EVENT_KIND_COUNT
 };
 
@@ -114,12 +114,12 @@ struct cs_launch {
 
 /* How the memory was made. The value orders nothing; the analysis knows which source is finer. */
 enum cs_allocator {
-    CS_ALLOCATOR_PLAIN,   /* cudaMalloc, cuMemAlloc and kin */
-    CS_ALLOCATOR_ASYNC,   /* stream-ordered */
+    CS_ALLOCATOR_PLAIN, /* cudaMalloc, cuMemAlloc and kin */
+    CS_ALLOCATOR_ASYNC, /* stream-ordered */
     CS_ALLOCATOR_MANAGED,
-    CS_ALLOCATOR_HOST,    /* pinned host memory */
-    CS_ALLOCATOR_MAPPED,  /* cuMemMap: physical memory mapped into a reserved range */
-    CS_ALLOCATOR_C10      /* a block of PyTorch's caching allocator (sizes are block sizes, rounded up) */
+    CS_ALLOCATOR_HOST,   /* pinned host memory */
+    CS_ALLOCATOR_MAPPED, /* cuMemMap: physical memory mapped into a reserved range */
+    CS_ALLOCATOR_C10     /* a block of PyTorch's caching allocator (sizes are block sizes, rounded up) */
 };
 struct cs_allocation {
     struct cs_event head;
@@ -149,9 +149,9 @@ struct cs_process_def {
 };
 
 struct cs_device_def {
-    struct cs_event head;         /* head.device */
-    uint64_t bytes_per_second;    /* of device memory, from its clock and bus width; 0 not known */
-    uint32_t compute_capability;  /* 90 for sm_90; 0 not known */
+    struct cs_event head;        /* head.device */
+    uint64_t bytes_per_second;   /* of device memory, from its clock and bus width; 0 not known */
+    uint32_t compute_capability; /* 90 for sm_90; 0 not known */
     uint32_t reserved;
     char name[];
 };
@@ -179,7 +179,8 @@ struct cs_object_file {
     char path[];         /* "" when it has none */
 };
 
-/* One Python frame at one instruction. Lines count from 1; columns are UTF-8 byte offsets from 0, end exclusive; -1 unknown. */
+/* One Python frame at one instruction. Lines count from 1; columns are UTF-8 byte offsets from 0, end exclusive; -1
+ * unknown. */
 struct cs_python_frame_def {
     struct cs_event head;
     uint32_t id;
@@ -202,8 +203,8 @@ struct cs_stack_def {
 };
 
 enum cs_blind_reason {
-    CS_BLIND_NO_CUPTI,       /* CUPTI cannot be used in this process */
-    CS_BLIND_CUPTI_LENT,     /* the program or another tool uses CUPTI itself */
+    CS_BLIND_NO_CUPTI,   /* CUPTI cannot be used in this process */
+    CS_BLIND_CUPTI_LENT, /* the program or another tool uses CUPTI itself */
     CS_BLIND_REASON_COUNT
 };
 struct cs_blind {
