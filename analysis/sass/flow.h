@@ -52,6 +52,7 @@ struct cs_code {
 
 struct cs_node;
 struct cs_frame;
+struct cs_function;
 
 struct cs_flow {
     const struct cs_cubin *cubin;
@@ -74,6 +75,8 @@ struct cs_flow {
     size_t queue_count, queue_room;
     struct cs_frame **frames;
     size_t frame_count, frame_room;
+    struct cs_function **functions;
+    size_t function_count, function_room;
 
     struct cs_touch *touches;
     size_t touch_count, touch_room;
@@ -107,6 +110,29 @@ struct cs_cell {
 /* Runs the pass. Returns 0, or -1 with a message; code that cannot be followed sets flow->incomplete. */
 int cs_flow_run(struct cs_flow *flow, struct cs_error *error);
 void cs_flow_release(struct cs_flow *flow);
+
+/*
+ * A called function as its code alone shows it. A simple one touches no memory and calls nothing, as the slow paths of
+ * arithmetic do: all its calls are analysed as one, and registers that it does not write keep each caller's values.
+ */
+struct cs_function {
+    uint32_t entry; /* index of its first instruction */
+    bool named;     /* a symbol of the image is there */
+    bool simple;
+    bool arithmetic;                     /* one of the compiler's own slow paths: what it returns are numbers */
+    uint8_t predicates;                  /* that it writes */
+    uint8_t writes[2][CS_REGISTERS / 8]; /* general and uniform registers, one bit each */
+    uint8_t reads[2][CS_REGISTERS / 8];
+};
+
+/* The function at that instruction, looked at once; NULL when out of memory. */
+const struct cs_function *cs_flow_function(struct cs_flow *flow, uint32_t entry);
+/* Whether the function reads or writes that place of a state. */
+bool cs_function_reads(const struct cs_flow *flow, const struct cs_function *function, uint32_t place);
+bool cs_function_writes(const struct cs_flow *flow, const struct cs_function *function, uint32_t place);
+
+/* The code that an instruction belongs to. */
+const struct cs_code *cs_flow_code(const struct cs_flow *flow, uint32_t index);
 
 /* Registers of a state: general ones, then uniform ones. */
 struct cs_value *cs_flow_register(const struct cs_flow *flow, struct cs_value *state, bool uniform, unsigned number);

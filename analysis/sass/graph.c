@@ -26,12 +26,14 @@ struct cs_node {
 
 struct site {
     uint32_t frame, index;
+    struct cs_value *caller; /* simple functions: the state at the call */
 };
 
 /* One activation of a function: where it was called from, and the joined state at its returns. */
 struct cs_frame {
     int32_t parent;
     uint32_t call, entry, depth;
+    const struct cs_function *simple; /* all calls of a simple function share the frame */
     struct site *sites;
     size_t site_count, site_room;
     struct cs_value *exit;
@@ -44,7 +46,7 @@ static size_t state_size(const struct cs_flow *flow)
 
 /* ---- code ---- */
 
-static const struct cs_code *code_of(const struct cs_flow *flow, uint32_t index)
+const struct cs_code *cs_flow_code(const struct cs_flow *flow, uint32_t index)
 {
     for (size_t i = 0; i < flow->code_count; i++)
         if (index >= flow->codes[i].first && index - flow->codes[i].first < flow->codes[i].count)
@@ -274,39 +276,135 @@ static int32_t frame_for_call(struct cs_flow *flow, uint32_t caller, uint32_t ca
     int32_t parent = shared ? NO_FRAME : (int32_t)caller;
     for (size_t i = 1; i < flow->frame_count; i++) {
         const struct cs_frame *frame = flow->frames[i];
-        if (frame->parent == parent && frame->entry == entry && (shared || frame->call == call))
+        if (!frame->simple && frame->parent == parent && frame->entry == entry && (shared || frame->call == call))
             return (int32_t)i;
     }
     return new_frame(flow, parent, call, entry);
 }
 
-static void add_site(struct cs_flow *flow, struct cs_frame *frame, struct site site)
+/* Control comes back to a call site: a simple function leaves what it does not write as the caller had it. */
+static void come_back(struct cs_flow *flow, const struct cs_frame *frame, const struct site *site)
+{
+    if (!frame->exit)
+        return;
+    if (!frame->simple) {
+        flow_into(flow, site->frame, site->index, frame->exit);
+        return;
+    }
+    uint32_t count = flow->register_count + flow->uniform_count;
+    struct cs_value *state = malloc(state_size(flow) + 1);
+    if (!state) {
+        flow->failed = true;
+        return;
+    }
+    memcpy(state, site->caller, state_size(flow));
+    cs_flow_forget_predicates(flow, state, frame->simple->predicates);
+    for (uint32_t i = 0; i < count; i++)
+        if (cs_function_writes(flow, frame->simple, i))
+            state[i] =
+                frame->simple->arithmetic ? cs_value_of(cs_set_mangle(flow->pool, frame->exit[i].set)) : frame->exit[i];
+    flow_into(flow, site->frame, site->index, state);
+    free(state);
+}
+
+static struct site *find_site(struct cs_flow *flow, struct cs_frame *frame, uint32_t caller, uint32_t index)
 {
     for (size_t i = 0; i < frame->site_count; i++)
-        if (frame->sites[i].frame == site.frame && frame->sites[i].index == site.index)
-            return;
-    if (!cs_flow_room(flow, (void **)&frame->sites, &frame->site_room, frame->site_count, sizeof site))
+        if (frame->sites[i].frame == caller && frame->sites[i].index == index)
+            return &frame->sites[i];
+    if (!cs_flow_room(flow, (void **)&frame->sites, &frame->site_room, frame->site_count, sizeof *frame->sites))
+        return NULL;
+    frame->sites[frame->site_count] = (struct site){caller, index, NULL};
+    return &frame->sites[frame->site_count++];
+}
+
+static void add_site(struct cs_flow *flow, struct cs_frame *frame, uint32_t caller, uint32_t index,
+                     const struct cs_value *state)
+{
+    size_t before = frame->site_count;
+    struct site *site = find_site(flow, frame, caller, index);
+    if (!site || (frame->site_count == before && !frame->simple))
         return;
-    frame->sites[frame->site_count++] = site;
-    if (frame->exit)
-        flow_into(flow, site.frame, site.index, frame->exit);
+    if (frame->simple) {
+        if (!site->caller)
+            site->caller = malloc(state_size(flow) + 1);
+        if (!site->caller) {
+            flow->failed = true;
+            frame->site_count = before;
+            return;
+        }
+        memcpy(site->caller, state, state_size(flow)); /* states at a call only grow: no need to join */
+    }
+    come_back(flow, frame, site);
+}
+
+/* Whether the code hands the function the place behind the call as its return address, as is the custom. */
+static bool returns_behind(const struct cs_flow *flow, uint32_t call, const struct cs_value *state)
+{
+    int32_t behind = (int32_t)((call + 1 - cs_flow_code(flow, call)->first) * CS_INSTRUCTION_BYTES);
+    for (uint32_t i = 0; i < flow->register_count; i++)
+        if (state[i].knowledge == CS_KNOW_CONSTANT && state[i].k == behind)
+            return true;
+    return false;
+}
+
+static int32_t frame_for_simple(struct cs_flow *flow, uint32_t entry, const struct cs_function *function)
+{
+    for (size_t i = 1; i < flow->frame_count; i++)
+        if (flow->frames[i]->simple == function)
+            return (int32_t)i;
+    int32_t number = new_frame(flow, NO_FRAME, 0, entry);
+    if (number != NO_FRAME)
+        flow->frames[number]->simple = function;
+    return number;
+}
+
+/* A simple function begins with what it reads; the rest of the caller's state is kept at the call site. */
+static void flow_into_simple(struct cs_flow *flow, uint32_t frame, const struct cs_function *function,
+                             const struct cs_value *state)
+{
+    uint32_t count = flow->register_count + flow->uniform_count;
+    struct cs_value *arguments = calloc(1, state_size(flow) + 1);
+    if (!arguments) {
+        flow->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (cs_function_reads(flow, function, i))
+            arguments[i] = cs_value_of(state[i].set);
+    flow_into(flow, frame, function->entry, arguments);
+    free(arguments);
 }
 
 static void enter(struct cs_flow *flow, uint32_t caller, uint32_t call, uint32_t entry, const struct cs_value *state)
 {
-    int32_t number = frame_for_call(flow, caller, call, entry);
+    const struct cs_function *function = cs_flow_function(flow, entry);
+    if (!function) {
+        flow->failed = true;
+        return;
+    }
+    bool returns = returns_behind(flow, call, state);
+    if (!returns && !function->named && cs_flow_code(flow, entry) == cs_flow_code(flow, call)) {
+        flow_into(flow, caller, entry, state); /* a jump: compilers for sm_80 leave divergent code like that */
+        return;
+    }
+    bool simple = function->simple && returns;
+    int32_t number = simple ? frame_for_simple(flow, entry, function) : frame_for_call(flow, caller, call, entry);
     if (number == NO_FRAME)
         return;
-    const struct cs_code *code = code_of(flow, call);
+    const struct cs_code *code = cs_flow_code(flow, call);
     if (code && call + 1 - code->first < code->count)
-        add_site(flow, flow->frames[number], (struct site){caller, call + 1});
-    flow_into(flow, (uint32_t)number, entry, state);
+        add_site(flow, flow->frames[number], caller, call + 1, state);
+    if (simple)
+        flow_into_simple(flow, (uint32_t)number, function, state);
+    else
+        flow_into(flow, (uint32_t)number, entry, state);
 }
 
 /* A return address in a register that is not behind the call: the compiler may return to elsewhere. */
 static bool other_target(struct cs_flow *flow, struct cs_value address, struct site *site)
 {
-    const struct cs_code *code = code_of(flow, site->index);
+    const struct cs_code *code = cs_flow_code(flow, site->index);
     if (!code || address.knowledge != CS_KNOW_CONSTANT || address.k <= 0 || address.k % CS_INSTRUCTION_BYTES != 0 ||
         (uint32_t)address.k / CS_INSTRUCTION_BYTES >= code->count)
         return false;
@@ -314,32 +412,45 @@ static bool other_target(struct cs_flow *flow, struct cs_value address, struct s
     return true;
 }
 
+/* Joins a state into that of the frame's returns; returns whether that changed it. */
+static bool widen_exit(struct cs_flow *flow, struct cs_frame *frame, const struct cs_value *state)
+{
+    uint32_t count = flow->register_count + flow->uniform_count;
+    bool changed = !frame->exit;
+    if (!frame->exit) {
+        frame->exit = malloc(state_size(flow) + 1);
+        if (!frame->exit) {
+            flow->failed = true;
+            return false;
+        }
+        memcpy(frame->exit, state, state_size(flow));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (frame->simple && !cs_function_writes(flow, frame->simple, i))
+            continue;
+        struct cs_value joined = cs_flow_join(flow, frame->exit[i], state[i]);
+        changed |= memcmp(&joined, &frame->exit[i], sizeof joined) != 0;
+        frame->exit[i] = joined;
+    }
+    return changed;
+}
+
 static void leave(struct cs_flow *flow, uint32_t number, struct cs_value address, const struct cs_value *state)
 {
     struct cs_frame *frame = flow->frames[number];
     if (number == 0)
         return;
-    if (frame->site_count == 1) {
+    if (frame->site_count == 1 && !frame->simple) {
         struct site site = frame->sites[0];
         if (other_target(flow, address, &site) && site.index != frame->sites[0].index) {
             flow_into(flow, site.frame, site.index, state);
             return;
         }
     }
-    uint32_t count = flow->register_count + flow->uniform_count;
-    if (!frame->exit) {
-        frame->exit = malloc(state_size(flow) + 1);
-        if (!frame->exit) {
-            flow->failed = true;
-            return;
-        }
-        memcpy(frame->exit, state, state_size(flow));
-    } else {
-        for (uint32_t i = 0; i < count; i++)
-            frame->exit[i] = cs_flow_join(flow, frame->exit[i], state[i]);
-    }
+    if (!widen_exit(flow, frame, state))
+        return;
     for (size_t i = 0; i < frame->site_count; i++)
-        flow_into(flow, frame->sites[i].frame, frame->sites[i].index, frame->exit);
+        come_back(flow, frame, &frame->sites[i]);
 }
 
 /* What the driver's own functions do with addresses that they are given. */
@@ -388,7 +499,7 @@ static bool call_symbol(struct cs_flow *flow, const struct cs_node *node, uint32
 static bool call(struct cs_flow *flow, const struct cs_node *node, uint32_t index, struct cs_value *state)
 {
     const struct cs_instruction *in = &flow->instructions[index];
-    const struct cs_code *code = code_of(flow, index);
+    const struct cs_code *code = cs_flow_code(flow, index);
     uint64_t offset = (uint64_t)(index - code->first) * CS_INSTRUCTION_BYTES;
     size_t symbol = cs_cubin_relocation(flow->cubin, code->section, offset);
     if (in->form == 1) { /* through a register */
@@ -415,7 +526,7 @@ static bool call(struct cs_flow *flow, const struct cs_node *node, uint32_t inde
 
 static void branch(struct cs_flow *flow, const struct cs_node *node, uint32_t index, const struct cs_value *state)
 {
-    const struct cs_code *code = code_of(flow, index);
+    const struct cs_code *code = cs_flow_code(flow, index);
     int64_t target = (int64_t)index - code->first + 1 + flow->instructions[index].jump / CS_INSTRUCTION_BYTES;
     if (target < 0 || target >= code->count || flow->instructions[index].jump % CS_INSTRUCTION_BYTES != 0)
         flow->incomplete = true;
@@ -426,7 +537,7 @@ static void branch(struct cs_flow *flow, const struct cs_node *node, uint32_t in
 static void branch_indirect(struct cs_flow *flow, const struct cs_node *node, uint32_t index,
                             const struct cs_value *state)
 {
-    const struct cs_code *code = code_of(flow, index);
+    const struct cs_code *code = cs_flow_code(flow, index);
     struct cs_branch_targets targets;
     uint32_t offset = (index - code->first) * CS_INSTRUCTION_BYTES;
     if (code->section != flow->kernel->text || !cs_cubin_branch_targets(flow->cubin, flow->kernel, offset, &targets)) {
@@ -473,7 +584,7 @@ static bool control(struct cs_flow *flow, const struct cs_node *node, uint32_t i
 static void visit(struct cs_flow *flow, uint32_t number, struct cs_value *state)
 {
     const struct cs_node *node = flow->nodes[number];
-    const struct cs_code *code = code_of(flow, node->index);
+    const struct cs_code *code = cs_flow_code(flow, node->index);
     flow->nodes[number]->visited = true;
     memcpy(state, node->values, state_size(flow));
     for (uint32_t index = node->index; code && index - code->first < code->count && !flow->more_code; index++) {
@@ -493,13 +604,17 @@ static void forget(struct cs_flow *flow)
     for (size_t i = 0; i < flow->node_count; i++)
         free(flow->nodes[i]);
     for (size_t i = 0; i < flow->frame_count; i++) {
+        for (size_t j = 0; j < flow->frames[i]->site_count; j++)
+            free(flow->frames[i]->sites[j].caller);
         free(flow->frames[i]->sites);
         free(flow->frames[i]->exit);
         free(flow->frames[i]);
     }
     if (flow->node_table)
         memset(flow->node_table, 0, flow->node_table_room * sizeof *flow->node_table);
-    flow->node_count = flow->frame_count = flow->queue_count = 0;
+    for (size_t i = 0; i < flow->function_count; i++)
+        free(flow->functions[i]);
+    flow->node_count = flow->frame_count = flow->queue_count = flow->function_count = 0;
     flow->more_code = false;
 }
 
@@ -558,6 +673,7 @@ void cs_flow_release(struct cs_flow *flow)
     free(flow->node_table);
     free(flow->queue);
     free(flow->frames);
+    free(flow->functions);
     free(flow->touches);
     free(flow->touch_of);
     free(flow->stored);

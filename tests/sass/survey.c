@@ -31,11 +31,11 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static void print_summary(const char *name, const struct cs_kernel_summary *summary)
+static void print_summary(const char *name, const struct cs_kernel_summary *summary, double seconds)
 {
     static const char *const kinds[] = {"pointer", "map", "table"};
-    printf("%s\n   %u memory instructions, %u unresolved%s%s%s\n", name, summary->memory_instructions,
-           summary->unresolved_instructions, summary->opaque_read ? ", opaque read" : "",
+    printf("%s\n   %.1f ms, %u memory instructions, %u unresolved%s%s%s\n", name, seconds * 1e3,
+           summary->memory_instructions, summary->unresolved_instructions, summary->opaque_read ? ", opaque read" : "",
            summary->opaque_write ? ", opaque write" : "", summary->incomplete ? ", INCOMPLETE" : "");
     for (size_t i = 0; i < summary->slot_count; i++) {
         const struct cs_slot *slot = &summary->slots[i];
@@ -68,7 +68,7 @@ static void survey_kernel(const struct cs_cubin *cubin, size_t kernel, const str
     totals->memory += summary.memory_instructions;
     totals->unresolved += summary.unresolved_instructions;
     if (!options->quiet)
-        print_summary(cs_cubin_kernel_name(cubin, kernel), &summary);
+        print_summary(cs_cubin_kernel_name(cubin, kernel), &summary, taken);
     cs_summary_release(&summary);
 }
 
