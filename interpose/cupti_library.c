@@ -30,11 +30,13 @@ static const char *path_of(void *library, char path[PATH_MAX])
     return realpath(info.dli_fname, path);
 }
 
-/* Names, newest first; a CUPTI works with drivers of its own CUDA version and later. */
+/* Newest first; a CUPTI works with drivers of its own CUDA version and later. */
 static const struct {
     int driver_version;
-    const char *name;
-} cupti_names[] = {{13000, "libcupti.so.13"}, {12000, "libcupti.so.12"}, {11080, "libcupti.so.11.8"}};
+    const char *runtime, *name;
+} cupti_names[] = {{13000, "libcudart.so.13", "libcupti.so.13"},
+                   {12000, "libcudart.so.12", "libcupti.so.12"},
+                   {11080, "libcudart.so.11", "libcupti.so.11.8"}};
 
 static int driver_version(void)
 {
@@ -60,19 +62,30 @@ static void *open_named(const char *name, const char *runtime, const char *root)
     return library;
 }
 
+/* Two rounds: what belongs to the runtime in use, which the program may go on to load itself, then anything that works.
+ */
+static void *open_best(const char *runtime)
+{
+    const char *root = getenv("CUDA_HOME") ? getenv("CUDA_HOME") : "/usr/local/cuda";
+    int version = driver_version();
+    void *library = NULL;
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; !library && i < sizeof cupti_names / sizeof *cupti_names; i++) {
+            bool matches = runtime && strstr(runtime, cupti_names[i].runtime);
+            if ((round || matches) && (!version || version >= cupti_names[i].driver_version))
+                library = open_named(cupti_names[i].name, runtime, root);
+        }
+    return library;
+}
+
 static void *open_cupti(void)
 {
+    char path[PATH_MAX];
     void *library = cs_mapped_library("libcupti.so.");
     if (library)
         return library;
-    char path[PATH_MAX];
     void *runtime = cs_mapped_library("libcudart.so.");
-    const char *runtime_path = path_of(runtime, path);
-    const char *root = getenv("CUDA_HOME") ? getenv("CUDA_HOME") : "/usr/local/cuda";
-    int version = driver_version();
-    for (size_t i = 0; !library && i < sizeof cupti_names / sizeof *cupti_names; i++)
-        if (!version || version >= cupti_names[i].driver_version)
-            library = open_named(cupti_names[i].name, runtime_path, root);
+    library = open_best(path_of(runtime, path));
     if (runtime)
         dlclose(runtime);
     return library;

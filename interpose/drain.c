@@ -13,6 +13,11 @@ enum { GAP_ROUNDS = 200, GAP_NANOSECONDS = 50000 };
 
 static uint64_t next_sequence = 1;
 
+/* Dropped events: how many were told, and up to which number an event may come after one of them. */
+static struct {
+    uint64_t told, until;
+} losses;
+
 /* The first event of the ring, skipping fillers; NULL when it is empty. */
 static const struct cs_event *front(struct cs_ring *ring)
 {
@@ -60,6 +65,23 @@ static struct cs_thread *wait_for_next(uint64_t *sequence)
     return thread;
 }
 
+/*
+ * A dropped event has no place in the order. It was dropped before its loss could be seen, so its place is before the
+ * last number that was taken by then: the analysis is told ahead of each event up to there.
+ */
+static void tell_losses(void (*take)(void *context, const struct cs_event *event), void *context, uint64_t sequence)
+{
+    uint64_t lost = cs_emit_lost();
+    if (lost == losses.told && sequence > losses.until)
+        return;
+    struct cs_lost event = {.head = {.size = sizeof event, .kind = CS_EVENT_LOST, .sequence = sequence},
+                            .count = lost - losses.told};
+    if (lost != losses.told)
+        losses.until = cs_emit_count() + 1;
+    losses.told = lost;
+    take(context, &event.head);
+}
+
 uint64_t cs_ring_drain(void (*take)(void *context, const struct cs_event *event), void *context)
 {
     uint64_t taken = 0, sequence = 0;
@@ -67,6 +89,7 @@ uint64_t cs_ring_drain(void (*take)(void *context, const struct cs_event *event)
     while (taken < CS_DRAIN_MAX && (thread = wait_for_next(&sequence))) {
         const struct cs_event *event;
         while (taken < CS_DRAIN_MAX && (event = front(&thread->ring)) && event->sequence <= sequence) {
+            tell_losses(take, context, event->sequence);
             take(context, event);
             release(&thread->ring, event);
             next_sequence = ++sequence;

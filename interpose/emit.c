@@ -18,7 +18,7 @@
 /* How long a producer waits for room before it drops the event. */
 enum { WAIT_ROUNDS = 200, WAIT_NANOSECONDS = 100000 };
 
-static _Atomic uint64_t last_sequence;
+static _Atomic uint64_t last_sequence, lost;
 
 static uint64_t room(struct cs_ring *ring)
 {
@@ -76,14 +76,10 @@ static void *open_record(struct cs_thread *thread, enum cs_event_kind kind, size
     return event;
 }
 
-static void tell_losses(struct cs_thread *thread)
+/* Definitions alone (a stack that was captured for a call that then failed) are nothing to start an analysis for. */
+static bool is_definition(enum cs_event_kind kind)
 {
-    struct cs_lost *lost = open_record(thread, CS_EVENT_LOST, sizeof *lost);
-    if (!lost)
-        return;
-    lost->count = thread->lost - thread->lost_told;
-    thread->lost_told = thread->lost;
-    cs_emit_end(lost);
+    return kind < CS_EVENT_LAUNCH;
 }
 
 void *cs_emit_begin_raw(enum cs_event_kind kind, size_t size)
@@ -91,13 +87,12 @@ void *cs_emit_begin_raw(enum cs_event_kind kind, size_t size)
     struct cs_thread *thread = cs_thread_self();
     if (!thread || !cs_state_active())
         return NULL;
-    cs_engine_wake();
+    if (!is_definition(kind))
+        cs_engine_wake();
     size_t bytes = (size + 7) & ~(size_t)7;
-    if (thread->lost != thread->lost_told)
-        tell_losses(thread);
     void *record = bytes <= CS_EMIT_MAX && bytes <= thread->ring.capacity / 2 ? open_record(thread, kind, bytes) : NULL;
     if (!record)
-        thread->lost++;
+        atomic_fetch_add_explicit(&lost, 1, memory_order_release);
     return record;
 }
 
@@ -120,4 +115,9 @@ void cs_emit_end(void *record)
 uint64_t cs_emit_count(void)
 {
     return atomic_load_explicit(&last_sequence, memory_order_relaxed);
+}
+
+uint64_t cs_emit_lost(void)
+{
+    return atomic_load_explicit(&lost, memory_order_acquire);
 }

@@ -16,8 +16,8 @@
 
 /*
  * Reserves a record of `size` bytes (rounded up to 8; at most CS_EMIT_MAX). The header's size, kind and thread are
- * filled in, the rest is zero. NULL when there is no room after a bounded wait: the loss is counted and reported by a
- * CS_EVENT_LOST later; the caller just goes on.
+ * filled in, the rest is zero. NULL when there is no room after a bounded wait: the loss is counted, and told to
+ * the analysis by a CS_EVENT_LOST; the caller just goes on.
  */
 void *cs_emit_begin(enum cs_event_kind kind, size_t size);
 

@@ -169,9 +169,7 @@ static void write_report(const struct cs_report *report)
 
 static void make_report(void)
 {
-    struct cs_self self = {.events = cs_emit_count(), .code_bytes = cs_code_bytes()};
-    for (struct cs_thread *thread = cs_thread_list(); thread; thread = thread->next)
-        self.lost_events += thread->lost;
+    struct cs_self self = {.events = cs_emit_count(), .lost_events = cs_emit_lost(), .code_bytes = cs_code_bytes()};
     struct cs_report *report = engine.cs_analysis_report(engine.analysis, &self);
     if (!report) {
         cs_warn_once("report", "no memory for the report");

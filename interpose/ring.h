@@ -13,6 +13,9 @@ void *cs_emit_begin_raw(enum cs_event_kind kind, size_t size);
 /* Sequence number of the last event; 0 when there was none. Any thread. */
 uint64_t cs_emit_count(void);
 
+/* How many events were dropped so far. Any thread. */
+uint64_t cs_emit_lost(void);
+
 /*
  * Gives `take` published events in the order of their sequence numbers, until the rings are empty or CS_DRAIN_MAX were
  * given, so that a busy program does not keep its caller from everything else. Waits a bounded moment for a number that

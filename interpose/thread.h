@@ -24,15 +24,14 @@ struct cs_ring {
 
 struct cs_thread {
     struct cs_ring ring;
-    struct cs_thread *next;   /* the list of all threads, push only; unlinked by the analysis thread */
-    uint32_t number;          /* from 1 */
-    uint32_t guard;           /* > 0: our own code runs; hooks and callbacks pass straight through */
-    uint32_t hook_depth;      /* runtime hooks on the stack */
-    uint32_t driver_depth;    /* driver callbacks between enter and exit */
-    uint32_t driver_events;   /* events that the driver plane emitted, ever: a hook compares before and after */
-    uint32_t hook_stack;      /* stack id captured by the outermost hook; 0 none */
-    uint64_t lost, lost_told; /* dropped events, and how many of them a CS_EVENT_LOST has told */
-    const void *context;      /* the CUDA context last seen by this thread and its device ordinal */
+    struct cs_thread *next; /* the list of all threads, push only; unlinked by the analysis thread */
+    uint32_t number;        /* from 1 */
+    uint32_t guard;         /* > 0: our own code runs; hooks and callbacks pass straight through */
+    uint32_t hook_depth;    /* runtime hooks on the stack */
+    uint32_t driver_depth;  /* driver callbacks between enter and exit */
+    uint32_t driver_events; /* events that the driver plane emitted, ever: a hook compares before and after */
+    uint32_t hook_stack;    /* stack id captured by the outermost hook; 0 none */
+    const void *context;    /* the CUDA context last seen by this thread and its device ordinal */
     uint32_t device;
     _Atomic bool ended; /* the thread is gone; free when drained */
 };
