@@ -68,6 +68,15 @@ static void note_origins(struct cs_object *object, const struct cs_span *span, s
         cs_object_drop(old[i]);
 }
 
+static void note_fill(struct cs_object *object, const struct cs_span *span)
+{
+    uint64_t end = cs_span_end(span);
+    if (!object->filled_to || span->address < object->filled_from)
+        object->filled_from = span->address;
+    if (end > object->filled_to)
+        object->filled_to = end;
+}
+
 void cs_access_overwrite(struct cs_analysis *analysis, struct cs_object *object, const struct cs_span *span,
                          struct cs_object *source, const struct cs_actor *actor)
 {
@@ -75,7 +84,7 @@ void cs_access_overwrite(struct cs_analysis *analysis, struct cs_object *object,
     note_write(object, actor);
     note_origins(object, span, source);
     if (actor->kind == CS_ACTOR_FILL)
-        object->filled = true;
+        note_fill(object, span);
     else
         object->used = true;
 }

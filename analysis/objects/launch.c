@@ -48,8 +48,10 @@ static void through_pointer(struct cs_analysis *analysis, uint64_t word, uint32_
         analysis->unseen.unknown_addresses++;
     else if (object->pooled)
         cs_access_stray(analysis, object);
-    else if (object->allocator != CS_ALLOCATOR_HOST)
+    else if (object->allocator != CS_ALLOCATOR_HOST) {
+        cs_ledger_pointed(analysis, object, word);
         add_access(analysis, object, access);
+    }
 }
 
 /* One of these words is the address; the others may hold anything. */

@@ -39,11 +39,12 @@ struct cs_object {
     struct cs_object *parent; /* of a framework block: the allocation it lies in; a reference; may be NULL */
     uint64_t birth, death;    /* sequence numbers; death 0: alive */
 
-    uint64_t version;               /* how often it was written */
-    uint64_t changed;               /* sequence of the first write after the copy it was born for */
-    bool filled, used;              /* filled by a fill; written otherwise, or read */
-    bool copied_on;                 /* it was the source of a device-to-device copy */
-    struct cs_actor writer, reader; /* the last ones */
+    uint64_t version;                /* how often it was written */
+    uint64_t changed;                /* sequence of the first write after the copy it was born for */
+    uint64_t filled_from, filled_to; /* the bytes that fills wrote lie in here; 0, 0: none */
+    bool used;                       /* written otherwise, or read */
+    bool copied_on;                  /* it was the source of a device-to-device copy */
+    struct cs_actor writer, reader;  /* the last ones */
 
     uint64_t escaped; /* since when any kernel that follows loaded addresses may reach it; 0: not */
     uint64_t graphed; /* since when a recorded graph may touch it; 0: not */

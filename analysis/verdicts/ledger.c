@@ -60,7 +60,7 @@ static void count_redundant(struct cs_site *site, const struct cs_pending *copy,
         .source_address = copy->from.address,
         .destination_address = copy->to.address,
         .overwritten = copy->overwritten != 0,
-        .filled = copy->destination->filled,
+        .filled = copy->destination->filled_to != 0,
     };
 }
 
@@ -233,6 +233,8 @@ void cs_ledger_overwritten(struct cs_analysis *analysis, struct cs_object *objec
         note_consumer(object->born, actor);
     if (object->born && cs_span_covers(span, &object->born->to))
         destination_gone(analysis, object, actor);
+    else if (object->born && !cs_span_covers(&object->born->to, span))
+        tell(analysis, object->born, CS_MOMENT_DESTINATION_EXTENDED, actor);
     for (struct cs_pending *copy = object->unread, *next; copy; copy = next) {
         next = copy->next;
         if (!cs_span_covers(span, &copy->from))
@@ -242,6 +244,12 @@ void cs_ledger_overwritten(struct cs_analysis *analysis, struct cs_object *objec
         if (!tell(analysis, copy, CS_MOMENT_SOURCE_OVERWRITTEN, actor))
             unlist(copy);
     }
+}
+
+void cs_ledger_pointed(struct cs_analysis *analysis, struct cs_object *object, uint64_t address)
+{
+    if (object->born && address >= cs_span_end(&object->born->to))
+        tell(analysis, object->born, CS_MOMENT_DESTINATION_EXTENDED, NULL);
 }
 
 static void returned_from(struct cs_analysis *analysis, struct cs_object *from, struct cs_object *into,

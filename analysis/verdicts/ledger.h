@@ -68,6 +68,9 @@ void cs_ledger_read(struct cs_analysis *analysis, struct cs_object *object, cons
 /* A copy or fill overwrites the bytes of `span` in the object. */
 void cs_ledger_overwritten(struct cs_analysis *analysis, struct cs_object *object, const struct cs_span *span,
                            const struct cs_actor *actor);
+/* A kernel is given this address in the object: where it lies behind the copied bytes, the destination holds more than
+ * those. */
+void cs_ledger_pointed(struct cs_analysis *analysis, struct cs_object *object, uint64_t address);
 /* A copy from `source` into `destination` is made: do bytes that came from the destination go back? */
 void cs_ledger_returned(struct cs_analysis *analysis, struct cs_object *source, struct cs_object *destination,
                         const struct cs_actor *actor);

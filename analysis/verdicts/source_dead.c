@@ -3,18 +3,23 @@
  * source's own memory.
  *
  * A copy is source-dead when
- *   (a) its destination was born for it: nothing but an initial fill, which nobody read and the copy hides, wrote there
- * before; (b) none of the copied bytes is read in the source again until it is freed, or until a copy or fill that does
- * not come from the destination has overwritten them all; (c) no kernel accessed both sides with a write on one of
- * them; (d) the bytes never came back from the destination into the source; (e) the two are different memory of one
- * device; (f) nothing that cannot be followed may have touched either side in the meantime. A kernel's write to the
- * source does not save it: it only makes the old bytes unreadable.
+ * - (a) its destination was born for it: nothing but a fill, which nobody read and the copy hides, wrote there before,
+ *   and the copy gives the destination all that it holds;
+ * - (b) none of the copied bytes is read in the source again until it is freed, or until a copy or fill that does not
+ *   come from the destination has overwritten them all;
+ * - (c) no kernel accessed both sides with a write on one of them;
+ * - (d) the bytes never came back from the destination into the source;
+ * - (e) the two are different memory of one device;
+ * - (f) nothing that cannot be followed may have touched either side in the meantime.
+ *
+ * A kernel's write to the source does not save it: it only makes the old bytes unreadable.
  */
 #include "analysis/objects/map.h"
 #include "analysis/state.h"
 #include "analysis/verdicts/verdict.h"
 
-/* (a) A block's size is rounded up by PyTorch's allocator: to 512 bytes, and by less than 1 MiB above 1 MiB. */
+/* (a) A block's size is rounded up by PyTorch's allocator: to 512 bytes, and above 1 MiB by up to 1 MiB more, since so
+ * small a rest is not split off. */
 static uint64_t slack(const struct cs_object *object)
 {
     const uint64_t mebibyte = 1 << 20;
@@ -30,13 +35,18 @@ static bool fills_destination(const struct cs_pending *copy)
     return cs_span_covers(&copy->to, &whole);
 }
 
-/* The source has room for all that the destination could hold, and so could stand in for it where it dies as a whole.
- */
+/* The source has room for all that the destination could hold: it can stand in for it where it dies as a whole. */
 static bool has_room(const struct cs_pending *copy)
 {
     const struct cs_object *from = copy->source, *to = copy->destination;
-    return !to->filled && copy->from.address == from->address && copy->to.address == to->address &&
-           from->size >= to->size;
+    return copy->from.address == from->address && copy->to.address == to->address && from->size >= to->size;
+}
+
+static bool hides_fills(const struct cs_pending *copy)
+{
+    const struct cs_object *to = copy->destination;
+    struct cs_span filled = cs_span_run(to->filled_from, to->filled_to - to->filled_from);
+    return !to->filled_to || cs_span_covers(&copy->to, &filled);
 }
 
 static struct cs_outcome born_for_this(const struct cs_analysis *analysis, const struct cs_pending *copy)
@@ -48,7 +58,8 @@ static struct cs_outcome born_for_this(const struct cs_analysis *analysis, const
         return cs_stands(CS_WHY_DESTINATION_OLD, NULL);
     if (unseen)
         return cs_stands(unseen, &who);
-    return fills_destination(copy) || has_room(copy) ? cs_open() : cs_stands(CS_WHY_DESTINATION_LARGER, NULL);
+    bool fits = hides_fills(copy) && (fills_destination(copy) || has_room(copy));
+    return fits ? cs_open() : cs_stands(CS_WHY_DESTINATION_LARGER, NULL);
 }
 
 static bool on_two_devices(const struct cs_object *a, const struct cs_object *b)
@@ -83,6 +94,14 @@ static struct cs_outcome at_destination_read(const struct cs_pending *copy, cons
     return copy->read_again && source_changed ? cs_stands(CS_WHY_DIVERGED, actor) : cs_open();
 }
 
+/* What seemed to be the block's rounding is used: the destination is the source and more (a growing cat, a padded
+ * copy). A buffer of the program's own that has the same room could have taken that, too. */
+static struct cs_outcome at_destination_extended(const struct cs_pending *copy)
+{
+    bool own_room = copy->source->allocator != CS_ALLOCATOR_C10 && has_room(copy);
+    return own_room ? cs_open() : cs_stands(CS_WHY_DESTINATION_LARGER, NULL);
+}
+
 static bool was_followed_address_nearby(const struct cs_analysis *analysis, const struct cs_pending *copy)
 {
     return analysis->unseen.opaque_read.sequence > copy->sequence ||
@@ -92,7 +111,7 @@ static bool was_followed_address_nearby(const struct cs_analysis *analysis, cons
 /*
  * Proven: every access, extent and lifetime is exact. Likely: mapped memory, whose extent is that of a mapping; or a
  * kernel ran that follows addresses in memory and none is known to lead here. Possible: the source is far larger than
- * what was copied, and freeing it may be what the copy is for.
+ * what was copied, and freeing it may be what the copy is for; or it is managed memory, which the host may read unseen.
  */
 static enum cs_confidence confidence(const struct cs_analysis *analysis, const struct cs_pending *copy)
 {
@@ -163,6 +182,8 @@ static struct cs_outcome judge(const struct cs_analysis *analysis, const struct 
         return at_source_freed(analysis, copy);
     case CS_MOMENT_DESTINATION_READ:
         return at_destination_read(copy, actor);
+    case CS_MOMENT_DESTINATION_EXTENDED:
+        return at_destination_extended(copy);
     case CS_MOMENT_DESTINATION_GONE:
         return at_destination_gone(analysis, copy);
     }

@@ -51,6 +51,7 @@ enum cs_moment {
     CS_MOMENT_SOURCE_OVERWRITTEN, /* all copied bytes were overwritten in the source by a copy or fill */
     CS_MOMENT_SOURCE_FREED,
     CS_MOMENT_DESTINATION_READ,
+    CS_MOMENT_DESTINATION_EXTENDED, /* something accessed bytes of the destination that are not the copied ones */
     CS_MOMENT_DESTINATION_GONE /* freed, or its copied bytes were overwritten by a copy or fill: copy->gone is set */
 };
 

@@ -159,19 +159,21 @@ static bool overwrites(const struct happening *it, int slot, unsigned from, unsi
     return here && it->to <= from && it->to + it->bytes >= from + bytes;
 }
 
-/* (a) */
+/* A fill of bytes that the copy does not hide. */
+static bool shows_fill(const struct happening *it, const struct happening *copy)
+{
+    bool hidden = copy->to <= it->to && copy->to + copy->bytes >= it->to + it->bytes;
+    return it->what == FILL && it->a == copy->b && !hidden;
+}
+
+/* (a): of all the destination, or into a buffer of the same room. */
 static bool is_born_for(int index)
 {
     const struct happening *copy = &history[index];
-    bool filled = false;
-    for (int i = index - 1; i >= 0 && !(history[i].what == ALLOC && history[i].a == copy->b); i--) {
-        filled |= history[i].what == FILL && history[i].a == copy->b;
-        if (writes(&history[i], copy->b) || reads(&history[i], copy->b, 0, SIZE))
+    for (int i = index - 1; i >= 0 && !(history[i].what == ALLOC && history[i].a == copy->b); i--)
+        if (writes(&history[i], copy->b) || reads(&history[i], copy->b, 0, SIZE) || shows_fill(&history[i], copy))
             return false;
-    }
-    if (copy->bytes == SIZE)
-        return true;
-    return !filled && copy->from == 0 && copy->to == 0;
+    return copy->bytes == SIZE || (copy->from == 0 && copy->to == 0);
 }
 
 static bool is_hazard(const struct happening *it, const struct happening *copy)

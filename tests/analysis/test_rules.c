@@ -145,6 +145,61 @@ static void a_copy_that_leaves_more_than_rounding_is_not_judged(void **state)
     expect(stream, "not judged");
 }
 
+/* k = cat(k, new) by copies: the second one shows that what looked like rounding is part of the tensor. */
+static void a_destination_that_is_the_source_and_more_is_not_judged(void **state)
+{
+    struct stream *stream = *state;
+    stream_alloc(stream, C, 3 * MIB, CS_ALLOCATOR_C10);
+    LAUNCH(stream, WRITE, C);
+    stream_alloc(stream, C + 4 * MIB, 3 * MIB + 4096, CS_ALLOCATOR_C10);
+    at_line(stream, LINE);
+    stream_copy(stream, C + 4 * MIB, C, 3 * MIB);
+    at_line(stream, 8);
+    stream_upload(stream, C + 4 * MIB + 3 * MIB, 4096);
+    unblock(stream, C);
+    expect(stream, "not judged");
+}
+
+static void a_kernel_pointed_behind_the_copied_bytes_shows_that_the_destination_is_larger(void **state)
+{
+    struct stream *stream = *state;
+    stream_alloc(stream, C, 3 * MIB, CS_ALLOCATOR_C10);
+    LAUNCH(stream, WRITE, C);
+    stream_alloc(stream, C + 4 * MIB, 3 * MIB + 4096, CS_ALLOCATOR_C10);
+    at_line(stream, LINE);
+    stream_copy(stream, C + 4 * MIB, C, 3 * MIB);
+    LAUNCH(stream, WRITE, C + 4 * MIB + 3 * MIB);
+    unblock(stream, C);
+    expect(stream, "not judged");
+}
+
+static void a_large_block_with_an_unused_rest_is_redundant(void **state)
+{
+    struct stream *stream = *state;
+    stream_alloc(stream, C, 3 * MIB, CS_ALLOCATOR_C10);
+    LAUNCH(stream, WRITE, C);
+    stream_alloc(stream, C + 4 * MIB, 3 * MIB + 4096, CS_ALLOCATOR_C10);
+    at_line(stream, LINE);
+    stream_copy(stream, C + 4 * MIB, C, 3 * MIB);
+    at_line(stream, 8);
+    stream_upload(stream, C + 4 * MIB, 4096);
+    unblock(stream, C);
+    expect(stream, "redundant");
+}
+
+static void a_copy_into_a_padded_destination_is_not_judged(void **state)
+{
+    struct stream *stream = *state;
+    stream_alloc(stream, C, 3 * MIB, CS_ALLOCATOR_C10);
+    LAUNCH(stream, WRITE, C);
+    stream_alloc(stream, C + 4 * MIB, 3 * MIB + 4096, CS_ALLOCATOR_C10);
+    stream_fill(stream, C + 4 * MIB, 3 * MIB + 512);
+    at_line(stream, LINE);
+    stream_copy(stream, C + 4 * MIB, C, 3 * MIB);
+    unblock(stream, C);
+    expect(stream, "not judged");
+}
+
 static void a_buffer_moved_into_one_of_its_own_capacity_is_redundant(void **state)
 {
     struct stream *stream = *state;
@@ -501,6 +556,10 @@ int main(void)
         TEST(a_copy_into_a_part_of_a_larger_destination_is_not_judged),
         TEST(a_copy_that_fills_its_block_up_to_the_allocators_rounding_is_redundant),
         TEST(a_copy_that_leaves_more_than_rounding_is_not_judged),
+        TEST(a_destination_that_is_the_source_and_more_is_not_judged),
+        TEST(a_kernel_pointed_behind_the_copied_bytes_shows_that_the_destination_is_larger),
+        TEST(a_large_block_with_an_unused_rest_is_redundant),
+        TEST(a_copy_into_a_padded_destination_is_not_judged),
         TEST(a_buffer_moved_into_one_of_its_own_capacity_is_redundant),
         TEST(a_source_that_a_kernel_reads_again_is_not_judged),
         TEST(a_source_that_is_copied_to_the_host_again_is_not_judged),
