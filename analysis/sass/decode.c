@@ -292,6 +292,8 @@ static const uint16_t writes_one[] = {
 static const uint16_t writes_two[] = {0x00b, 0x00c, 0x00d, 0x010, 0x01c, 0x01d, 0x01e, 0x01f, 0x02a,
                                       0x034, 0x048, 0x08c, 0x090, 0x097, 0x09c, 0x09d, 0x09e, 0x09f};
 static const uint16_t writes_any[] = {0x004, 0x084};
+/* Their results are uniform predicates although their operands are not all uniform registers. */
+static const uint16_t writes_uniform[] = {0x086, 0x1c8};
 /* Guarded by a uniform predicate although their operands are not all uniform registers. */
 static const uint16_t guarded_uniform[] = {0x1b2, 0x1b7, 0x1c3, 0x1c7, 0x1c8, 0x1c9, 0x1ce};
 
@@ -306,14 +308,17 @@ static bool listed(uint16_t code, const uint16_t *codes, size_t bytes)
 static void decode_predicates(struct cs_instruction *in)
 {
     bool two = listed(in->code, writes_two, sizeof writes_two);
+    unsigned written = 0;
     in->guard_uniform = in->opcode->uniform || listed(in->code, guarded_uniform, sizeof guarded_uniform);
     if (two || listed(in->code, writes_one, sizeof writes_one))
-        in->predicates |= (uint8_t)(1u << bits(in, 81, 3));
+        written |= 1u << bits(in, 81, 3);
     if (two)
-        in->predicates |= (uint8_t)(1u << bits(in, 84, 3));
+        written |= 1u << bits(in, 84, 3);
     if (listed(in->code, writes_any, sizeof writes_any))
-        in->predicates = UINT8_MAX;
-    in->predicates &= (uint8_t) ~(1u << CS_PT);
+        written = UINT8_MAX;
+    written &= ~(1u << CS_PT);
+    bool uniform = in->opcode->uniform || listed(in->code, writes_uniform, sizeof writes_uniform);
+    in->predicates = (uint16_t)(uniform ? written << 8 : written);
 }
 
 static const struct cs_opcode *find_opcode(const struct cs_family *family, unsigned code)
@@ -337,7 +342,7 @@ void cs_decode(const struct cs_family *family, const uint8_t *p, struct cs_instr
     in->opcode = find_opcode(family, in->code);
     if (!in->opcode) {
         in->destination = (uint8_t)bits(in, 16, 8);
-        in->predicates = UINT8_MAX;
+        in->predicates = UINT16_MAX;
         set_count(in, 0, 8);
         return;
     }

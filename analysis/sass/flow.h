@@ -120,7 +120,7 @@ struct cs_function {
     bool named;     /* a symbol of the image is there */
     bool simple;
     bool arithmetic;                     /* one of the compiler's own slow paths: what it returns are numbers */
-    uint8_t predicates;                  /* that it writes */
+    uint16_t predicates;                 /* that it writes, as in cs_instruction */
     uint8_t writes[2][CS_REGISTERS / 8]; /* general and uniform registers, one bit each */
     uint8_t reads[2][CS_REGISTERS / 8];
 };
@@ -148,7 +148,7 @@ struct cs_value cs_flow_join(struct cs_flow *flow, struct cs_value a, struct cs_
 /* a + b + c, the sums of sets and of what is known. */
 struct cs_value cs_flow_add(struct cs_flow *flow, struct cs_value a, struct cs_value b);
 
-/* Predicates of these numbers (bits) were written: what was known under them is known no longer. */
+/* Predicates were written (bits as in cs_instruction): what was known under them is known no longer. */
 void cs_flow_forget_predicates(const struct cs_flow *flow, struct cs_value *state, unsigned predicates);
 /* The guard of an instruction as a number; 0 where it is always executed. */
 uint16_t cs_flow_guard(const struct cs_instruction *in);

@@ -465,7 +465,7 @@ static bool system_call(struct cs_flow *flow, const char *name, struct cs_value 
     for (size_t i = 0; i < sizeof system_calls / sizeof *system_calls; i++) {
         if (strcmp(system_calls[i].name, name) != 0)
             continue;
-        cs_flow_forget_predicates(flow, state, UINT8_MAX);
+        cs_flow_forget_predicates(flow, state, UINT16_MAX);
         cs_set result = system_calls[i].returns_memory ? cs_set_of(flow->pool, CS_ATOM_LOADED, 0) : 0;
         for (unsigned r = SYSTEM_CALL_RESULT; r < SYSTEM_CALL_RESULT + 2; r++) {
             struct cs_value *value = cs_flow_register(flow, state, false, r);

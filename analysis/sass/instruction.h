@@ -129,8 +129,8 @@ struct cs_instruction {
     uint8_t form;                   /* bits 9..11 */
     uint8_t guard;                  /* predicate; CS_PT: always */
     bool guard_negated;
-    bool guard_uniform; /* the guard is a uniform predicate */
-    uint8_t predicates; /* numbers of predicates that it may write, one bit each */
+    bool guard_uniform;  /* the guard is a uniform predicate */
+    uint16_t predicates; /* that it may write, one bit each; uniform ones from bit 8 on */
     bool destination_uniform;
     uint8_t destination;       /* register; the zero register writes nothing */
     uint8_t count, count_most; /* registers that it writes for certain, and at most */

@@ -125,10 +125,15 @@ static void use_atom(struct builder *b, cs_atom atom, uint32_t access)
         use_memory(b, access);
 }
 
-static bool known_base(struct builder *b, cs_atom atom)
+/*
+ * Whether that member of a sum is its base. Not where the same parameter also went in as a number: a + (b - c) with b
+ * walking along c is how compilers address one array by the pointer into another, and its base is a.
+ */
+static bool known_base(struct builder *b, cs_atom atom, cs_set low)
 {
     struct word *word = cs_atom_kind(atom) == CS_ATOM_PARAMETER ? word_at(b, cs_atom_payload(atom) * 4) : NULL;
-    return word && word->base;
+    cs_atom number = cs_atom_make(CS_ATOM_MANGLED_PARAMETER, cs_atom_payload(atom));
+    return word && word->base && !cs_set_has(b->flow->pool, low, number);
 }
 
 static struct cs_members members(const struct builder *b, cs_set set)
@@ -156,17 +161,17 @@ static void find_bases(struct builder *b, cs_set low, cs_set high)
     }
 }
 
-static void use_sum(struct builder *b, cs_atom sum, cs_set high, uint32_t access)
+static void use_sum(struct builder *b, cs_atom sum, cs_set low, cs_set high, uint32_t access)
 {
     struct cs_members inner = members(b, cs_atom_payload(sum));
     bool base = false;
     for (uint32_t i = 0; i < inner.count; i++)
         base |= !(inner.atoms[i] & CS_ATOM_OPTIONAL) && makes_pair(b, inner.atoms[i], high) &&
-                known_base(b, inner.atoms[i]);
+                known_base(b, inner.atoms[i], low);
     base &= cs_atom_kind(sum) == CS_ATOM_SUM;
     for (uint32_t i = 0; i < inner.count; i++) {
         cs_atom atom = cs_atom_plain(inner.atoms[i]);
-        if (makes_pair(b, atom, high) && (!base || (atom == inner.atoms[i] && known_base(b, atom))))
+        if (makes_pair(b, atom, high) && (!base || (atom == inner.atoms[i] && known_base(b, atom, low))))
             use_atom(b, atom, access);
     }
 }
@@ -178,7 +183,7 @@ static void use_direct(struct builder *b, cs_set low, cs_set high, uint32_t acce
         cs_atom atom = members(b, low).atoms[i];
         enum cs_atom_kind kind = cs_atom_kind(atom);
         if (is_sum(atom))
-            use_sum(b, atom, high, access);
+            use_sum(b, atom, low, high, access);
         else if (makes_pair(b, atom, high))
             use_atom(b, atom, access);
         else if (kind == CS_ATOM_SYMBOL && cs_atom_payload(atom) == 0)
@@ -264,7 +269,7 @@ static void use_stored(struct builder *b)
         for (uint32_t j = 0; j < members(b, pair.low).count; j++) {
             cs_atom atom = members(b, pair.low).atoms[j];
             if (is_sum(atom))
-                use_sum(b, atom, pair.high, CS_ACCESS_STORED);
+                use_sum(b, atom, pair.low, pair.high, CS_ACCESS_STORED);
             else if (makes_pair(b, atom, pair.high))
                 use_atom(b, atom, CS_ACCESS_STORED);
         }

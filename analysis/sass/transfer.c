@@ -169,7 +169,7 @@ void cs_flow_forget_predicates(const struct cs_flow *flow, struct cs_value *stat
 {
     uint32_t count = flow->register_count + flow->uniform_count;
     for (uint32_t i = 0; i < count; i++)
-        if (state[i].guard && predicates >> (state[i].guard & 7) & 1)
+        if (state[i].guard && predicates >> ((state[i].guard & 7) + (state[i].guard & 16 ? 8 : 0)) & 1)
             state[i].guard = 0, state[i].guarded_set = 0;
 }
 

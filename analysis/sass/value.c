@@ -287,8 +287,11 @@ static bool is_direct(cs_atom atom)
     return cs_atom_kind(atom) < CS_ATOM_DIRECT_END;
 }
 
-/* Bases that cannot be mistaken: what is added to them is an offset. */
-static bool is_certain(cs_atom atom)
+/*
+ * Addresses of things that are no parameters. What is added to one is most often an offset, but may be an address from
+ * which another of the kind was subtracted: both stay.
+ */
+static bool is_own_address(cs_atom atom)
 {
     enum cs_atom_kind kind = cs_atom_kind(atom);
     return kind == CS_ATOM_SYMBOL || kind == CS_ATOM_WINDOW || kind == CS_ATOM_PARAMETER_ADDRESS ||
@@ -373,10 +376,6 @@ static cs_set merge_sums(struct cs_pool *pool, cs_set set)
 /* The sum of two direct atoms as one atom. */
 static cs_atom sum_of(struct cs_pool *pool, cs_atom x, cs_atom y)
 {
-    if (is_certain(x))
-        return displaced(x);
-    if (is_certain(y))
-        return displaced(y);
     if (x == y && cs_atom_kind(x) == CS_ATOM_LOADED)
         return x;
     if (x == y && !is_sum(x))
@@ -396,7 +395,14 @@ static void add_sums(struct cs_pool *pool, cs_set a, cs_set b, uint32_t direct_a
     for (uint32_t i = 0; i < direct_a; i++) {
         for (uint32_t j = 0; j < direct_b; j++) {
             cs_atom x = cs_set_members(pool, a).atoms[i], y = cs_set_members(pool, b).atoms[j];
-            if (merged && !is_certain(x) && !is_certain(y)) {
+            if (is_own_address(x) || is_own_address(y)) {
+                cs_atom both[] = {displaced(x), displaced(y)};
+                for (unsigned k = 0; k < 2; k++)
+                    *result =
+                        cs_set_join(pool, *result, cs_set_of(pool, cs_atom_kind(both[k]), cs_atom_payload(both[k])));
+                continue;
+            }
+            if (merged) {
                 all = unite(pool, all, unite(pool, members_of(pool, x), members_of(pool, y), false), false);
                 continue;
             }

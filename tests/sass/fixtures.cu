@@ -374,6 +374,15 @@ KERNEL walking_bytes(char *to, const char *from, int n, int64_t to_step, int64_t
     }
 }
 
+// One array addressed by the pointer into the other, as optimisers of loops do it.
+KERNEL walking_by_difference(uint64_t to, uint64_t from, int n, int step)
+{
+    uint64_t difference = to - from;
+    asm volatile("" : "+l"(difference)); // or the compiler would see through it
+    for (uint64_t p = from + 4 * threadIdx.x; n > 0; --n, p += 4 * step)
+        *(float *)(p + difference) = *(const float *)p;
+}
+
 // ---- calls and jumps ----
 __device__ __noinline__ float twice_read(const float *p, int i)
 {
