@@ -30,7 +30,6 @@ struct cs_config {
     uint32_t colour;                      /* enum cs_colour */
     uint32_t show;                        /* enum cs_show */
     uint32_t enable, cupti;               /* 0 or 1 */
-    uint32_t stack_depth;                 /* frames */
     uint32_t ring_kb;                     /* kilobytes */
     uint8_t debug[CS_DEBUG_DOMAIN_COUNT]; /* level by enum cs_debug_domain; 0 is silent */
 };

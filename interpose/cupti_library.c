@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpose/debug.h"
 #include "interpose/real.h"
 
 static void *open_beside(const char *file, const char *relative, const char *name)
@@ -94,8 +95,10 @@ static void *open_cupti(void)
 bool cs_cupti_open(struct cs_cupti_library *library)
 {
     void *handle = open_cupti();
-    if (!handle)
+    if (!handle) {
+        cs_debug(CS_DEBUG_cupti, 1, "no libcupti found");
         return false;
+    }
 #define RESOLVE(name)                                                                                                  \
     library->name = (__typeof__(library->name))dlsym(handle, #name);                                                   \
     if (!library->name)                                                                                                \

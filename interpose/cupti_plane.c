@@ -10,6 +10,7 @@
 #include "interpose/code.h"
 #include "interpose/cupti_library.h"
 #include "interpose/cupti_timing.h"
+#include "interpose/debug.h"
 #include "interpose/driver.h"
 #include "interpose/emit.h"
 #include "interpose/function.h"
@@ -51,6 +52,8 @@ static void on_module(CUpti_CallbackId id, const CUpti_ResourceData *data)
     struct cs_thread *thread = cs_thread_self();
     if (!thread || !cs_state_active())
         return;
+    cs_debug(CS_DEBUG_cupti, 2, "module %u %s, %zu bytes", module->moduleId,
+             id == CUPTI_CBID_RESOURCE_MODULE_LOADED ? "loaded" : "unloading", module->cubinSize);
     if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
         cs_code_loaded(module->pCubin, module->cubinSize);
     else
@@ -80,6 +83,7 @@ static bool subscribe(void)
     CUptiResult result = plane.library.cuptiSubscribe(&plane.subscriber, on_callback, NULL);
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
         atomic_store(&plane.blind_reason, CS_BLIND_CUPTI_LENT);
+    cs_debug(CS_DEBUG_cupti, 1, "subscribed with result %d, CUPTI version %u", (int)result, cs_cupti_version());
     if (result != CUPTI_SUCCESS)
         return false;
     cs_driver_each(enable_callback, NULL);
@@ -117,6 +121,7 @@ static void give_up(void)
     if (!thread || thread->guard || !atomic_exchange(&plane.active, false))
         return;
     thread->guard++;
+    cs_debug(CS_DEBUG_cupti, 1, "given up: the program takes CUPTI");
     cs_timing_stop();
     plane.library.cuptiUnsubscribe(plane.subscriber);
     atomic_store(&plane.blind_reason, CS_BLIND_CUPTI_LENT);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "interpose/debug.h"
 #include "interpose/emit.h"
 
 /* A record of a copy takes about 100 bytes; CUPTI fills one buffer while it hands over another. */
@@ -92,6 +93,7 @@ static bool collect(bool on)
                    CUPTI_SUCCESS &&
                done;
     timing.collecting = on && done;
+    cs_debug(CS_DEBUG_cupti, 2, "timing of copies %s%s", on ? "on" : "off", done ? "" : " refused");
     return done;
 }
 

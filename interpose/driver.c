@@ -21,6 +21,9 @@ struct cs_driver_call {
 /* cuda.h makes the plain names stand for their newest versions; the table means each name literally. */
 #undef cuMemcpyBatchAsync
 #undef cuMemcpy3DBatchAsync
+#undef cuGraphAddKernelNode
+#undef cuGraphAddNode
+#undef cuGraphExecKernelNodeSetParams
 
 #define ANY CS_SPACE_UNKNOWN
 #define DEVICE CS_SPACE_DEVICE

@@ -76,10 +76,11 @@ static void *open_record(struct cs_thread *thread, enum cs_event_kind kind, size
     return event;
 }
 
-/* Definitions alone (a stack that was captured for a call that then failed) are nothing to start an analysis for. */
-static bool is_definition(enum cs_event_kind kind)
+/* The program used the device: not only a stack that was captured for a call that then failed, or CUPTI that was taken.
+ */
+static bool is_use(enum cs_event_kind kind)
 {
-    return kind < CS_EVENT_LAUNCH;
+    return (kind >= CS_EVENT_LAUNCH && kind <= CS_EVENT_ALLOC) || kind == CS_EVENT_GRAPH_LAUNCH;
 }
 
 void *cs_emit_begin_raw(enum cs_event_kind kind, size_t size)
@@ -87,7 +88,7 @@ void *cs_emit_begin_raw(enum cs_event_kind kind, size_t size)
     struct cs_thread *thread = cs_thread_self();
     if (!thread || !cs_state_active())
         return NULL;
-    if (!is_definition(kind))
+    if (is_use(kind))
         cs_engine_wake();
     size_t bytes = (size + 7) & ~(size_t)7;
     void *record = bytes <= CS_EMIT_MAX && bytes <= thread->ring.capacity / 2 ? open_record(thread, kind, bytes) : NULL;

@@ -24,6 +24,7 @@
 #include "interpose/code.h"
 #include "interpose/cupti_plane.h"
 #include "interpose/cupti_timing.h"
+#include "interpose/debug.h"
 #include "interpose/device.h"
 #include "interpose/end.h"
 #include "interpose/process.h"
@@ -91,6 +92,7 @@ static bool open_analysis(void)
     }
     ANALYSIS_FUNCTIONS(RESOLVE)
 #undef RESOLVE
+    cs_debug(CS_DEBUG_report, 1, "analysis opened from %s", path);
     return true;
 }
 
@@ -228,6 +230,8 @@ static void finish(void)
 {
     last_drain();
     last_flush();
+    cs_debug(CS_DEBUG_report, 1, "%llu events, %llu lost", (unsigned long long)cs_emit_count(),
+             (unsigned long long)cs_emit_lost());
     last_drain();
     make_report();
     atomic_store(&engine.phase, FINISHED);

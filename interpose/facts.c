@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "interpose/cupti_timing.h"
+#include "interpose/real.h"
 #include "interpose/ring.h"
 #include "interpose/stack.h"
 #include "interpose/teardown.h"
@@ -21,6 +22,22 @@ static struct {
     _Atomic bool ended;
 } world = {.lowest = UINT64_MAX};
 
+/* Is what goes to this stream recorded into a graph now? Asked only while some capture is under way. */
+static bool is_captured(const void *stream)
+{
+    if (!stream || !atomic_load_explicit(&world.captures, memory_order_relaxed))
+        return false;
+    CUresult (*ask)(CUstream, CUstreamCaptureStatus *) =
+        (CUresult(*)(CUstream, CUstreamCaptureStatus *))cs_mapped_symbol("libcuda.so.", "cuStreamIsCapturing");
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    struct cs_thread *thread = cs_thread_self();
+    thread->guard++;
+    if (ask)
+        ask((CUstream)(uintptr_t)stream, &status);
+    thread->guard--;
+    return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 static void *begin(enum cs_event_kind kind, size_t size, const void *stream, bool with_stack)
 {
     struct cs_thread *thread = cs_thread_self();
@@ -29,12 +46,13 @@ static void *begin(enum cs_event_kind kind, size_t size, const void *stream, boo
     uint32_t stack = 0;
     if (with_stack)
         stack = thread->hook_stack ? thread->hook_stack : cs_stack_capture();
+    bool captured = is_captured(stream);
     struct cs_event *event = cs_emit_begin_raw(kind, size);
     if (!event)
         return NULL;
     event->stream = (uint64_t)(uintptr_t)stream;
     event->stack = stack;
-    if (atomic_load_explicit(&world.captures, memory_order_relaxed))
+    if (captured)
         event->flags |= CS_FLAG_CAPTURED;
     return event;
 }
@@ -317,6 +335,15 @@ void cs_fact_launch_unseen(const void *stream)
     struct cs_launch *event = cs_fact_launch_begin(0, 0, stream);
     if (event)
         cs_fact_launch_end(event);
+}
+
+void cs_fact_graph_made(void)
+{
+    struct cs_launch *event = cs_fact_launch_begin(0, 0, NULL);
+    if (!event)
+        return;
+    event->head.flags |= CS_FLAG_CAPTURED;
+    cs_fact_launch_end(event);
 }
 
 void cs_fact_capture_begin(const void *stream)

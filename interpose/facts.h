@@ -37,6 +37,7 @@ void cs_fact_free(enum cs_allocator allocator, const void *address);
 void cs_fact_capture_begin(const void *stream);
 void cs_fact_capture_end(const void *stream);
 void cs_fact_graph_launch(const void *stream);
+void cs_fact_graph_made(void); /* a graph got a node that no capture recorded: its launches may touch anything */
 
 /* ---- in the driver's terms; correlation is CUPTI's id of the call ---- */
 struct cs_fact_side {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "interpose/debug.h"
 #include "interpose/python_layout.h"
 #include "interpose/python_text.h"
 #include "interpose/warn.h"
@@ -94,6 +95,7 @@ static void open_interpreter(void *library)
                      text ? text : "(unknown version)");
         return;
     }
+    cs_debug(CS_DEBUG_python, 1, "reading the frames of Python %.16s", text);
     python.code_type = code_type;
     python.is_finalizing = (int (*)(void))dlsym(library, "Py_IsFinalizing");
     if (!python.is_finalizing)

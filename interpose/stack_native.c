@@ -16,6 +16,7 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 
+#include "interpose/debug.h"
 #include "interpose/warn.h"
 
 #define TEXT_OF(name) #name
@@ -56,6 +57,7 @@ void cs_native_open(const char *own_directory)
         resolve(library, &native.step, SYMBOL(UNW_OBJ(step)));
         resolve(library, &native.get_register, SYMBOL(UNW_OBJ(get_reg)));
         resolve(library, &native.get_place, SYMBOL(UNW_OBJ(get_save_loc)));
+        cs_debug(CS_DEBUG_unwind, 1, "native stacks through libunwind");
         return;
     }
     cs_warn_once("no-libunwind", "libunwind.so.8 cannot be opened: call stacks cost some 4 us each");

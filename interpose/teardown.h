@@ -1,6 +1,6 @@
 /*
- * teardown.h - noticing that the program began to take itself apart: what is freed from then on says nothing about whether it
- * was still needed.
+ * teardown.h - noticing that the program began to take itself apart: what is freed from then on says nothing about
+ * whether it was still needed.
  */
 #ifndef COPYSPY_INTERPOSE_TEARDOWN_H
 #define COPYSPY_INTERPOSE_TEARDOWN_H

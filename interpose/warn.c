@@ -1,5 +1,5 @@
 /*
- * warn.c - see warn.h. Any thread, also signal handlers: formats into a local buffer and writes once.
+ * warn.c - see warn.h and debug.h. Formats into a local buffer and writes once.
  */
 #include "interpose/warn.h"
 
@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "interpose/debug.h"
+#include "interpose/state.h"
 
 enum { TOPICS = 64 };
 
@@ -27,20 +30,40 @@ static int first_time(const char *topic)
     return 0;
 }
 
+static void print(const char *prefix, const char *format, va_list arguments)
+{
+    int saved = errno;
+    char line[1024];
+    int length = snprintf(line, sizeof line, "%s: ", prefix);
+    vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
+    length = (int)strlen(line);
+    line[length++] = '\n';
+    ssize_t written = write(STDERR_FILENO, line, (size_t)length);
+    (void)written;
+    errno = saved;
+}
+
 void cs_warn_once(const char *topic, const char *format, ...)
 {
     if (!first_time(topic))
         return;
-    int saved = errno;
-    char line[1024] = "copyspy: ";
-    size_t prefix = strlen(line);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line + prefix, sizeof line - prefix - 1, format, arguments);
+    print("copyspy", format, arguments);
     va_end(arguments);
-    size_t length = strlen(line);
-    line[length++] = '\n';
-    ssize_t written = write(STDERR_FILENO, line, length);
-    (void)written;
-    errno = saved;
+}
+
+void cs_debug(enum cs_debug_domain domain, int level, const char *format, ...)
+{
+    static const char *const prefixes[] = {
+#define CS_DOMAIN(name) "copyspy " #name,
+#include "analysis/config.def"
+#undef CS_DOMAIN
+    };
+    if (cs_state_config()->debug[domain] < level)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    print(prefixes[domain], format, arguments);
+    va_end(arguments);
 }

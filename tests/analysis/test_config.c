@@ -50,7 +50,6 @@ static void check_defaults(const struct cs_config *config)
     assert_int_equal(config->show, CS_SHOW_REDUNDANT);
     assert_int_equal(config->enable, 1);
     assert_int_equal(config->cupti, 1);
-    assert_int_equal(config->stack_depth, 64);
     assert_int_equal(config->ring_kb, 2048);
     for (size_t i = 0; i < CS_DEBUG_DOMAIN_COUNT; i++)
         assert_int_equal(config->debug[i], 0);
@@ -78,12 +77,10 @@ static void accepted_values_are_taken(void **state)
     assert_int_equal(read_one(&world, "COPYSPY_SHOW", "all").show, CS_SHOW_ALL);
     assert_int_equal(read_one(&world, "COPYSPY_ENABLE", "off").enable, 0);
     assert_int_equal(read_one(&world, "COPYSPY_CUPTI", "off").cupti, 0);
-    assert_int_equal(read_one(&world, "COPYSPY_STACK_DEPTH", "8").stack_depth, 8);
-    assert_int_equal(read_one(&world, "COPYSPY_STACK_DEPTH", "256").stack_depth, 256);
     assert_int_equal(read_one(&world, "COPYSPY_RING_KB", "65536").ring_kb, 65536);
-    struct cs_config config = read_one(&world, "COPYSPY_DEBUG", "unwind:2,ring:3");
+    struct cs_config config = read_one(&world, "COPYSPY_DEBUG", "unwind:2,report:3");
     assert_int_equal(config.debug[CS_DEBUG_unwind], 2);
-    assert_int_equal(config.debug[CS_DEBUG_ring], 3);
+    assert_int_equal(config.debug[CS_DEBUG_report], 3);
     assert_int_equal(config.debug[CS_DEBUG_cupti], 0);
     assert_int_equal(world.warnings, 0);
 }
@@ -99,19 +96,18 @@ static void a_bad_value_keeps_the_default_and_warns_once_with_name_value_and_wha
         {"COPYSPY_SHOW", "all ", "redundant|all"},
         {"COPYSPY_ENABLE", "1", "off|on"},
         {"COPYSPY_CUPTI", "OFF", "off|on"},
-        {"COPYSPY_STACK_DEPTH", "7", "8..256"},
-        {"COPYSPY_STACK_DEPTH", "257", "8..256"},
-        {"COPYSPY_STACK_DEPTH", "+64", "8..256"},
-        {"COPYSPY_STACK_DEPTH", "64x", "8..256"},
-        {"COPYSPY_STACK_DEPTH", "4294967360", "8..256"},
-        {"COPYSPY_STACK_DEPTH", "99999999999999999999999", "8..256"},
+        {"COPYSPY_RING_KB", "65537", "64..65536"},
+        {"COPYSPY_RING_KB", "+64", "64..65536"},
+        {"COPYSPY_RING_KB", "64x", "64..65536"},
+        {"COPYSPY_RING_KB", "4294967360", "64..65536"},
+        {"COPYSPY_RING_KB", "99999999999999999999999", "64..65536"},
         {"COPYSPY_RING_KB", "-1", "64..65536"},
         {"COPYSPY_RING_KB", "63", "64..65536"},
         {"COPYSPY_DEBUG", "unwind", "domain:level"},
         {"COPYSPY_DEBUG", "unwind:4", "domain:level"},
         {"COPYSPY_DEBUG", "unwind:", "domain:level"},
         {"COPYSPY_DEBUG", "nothing:1", "unwind"},
-        {"COPYSPY_DEBUG", "ring:1,,unwind:2", "domain:level"},
+        {"COPYSPY_DEBUG", "report:1,,unwind:2", "domain:level"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -23,7 +23,7 @@ class Guest(e2e.Case):
         self.assertFalse(path.exists())
 
     def test_bad_value_is_no_matter_to_a_program_without_cuda(self):
-        self.assert_unchanged("ls", "/", COPYSPY_STACK_DEPTH="many")
+        self.assert_unchanged("ls", "/", COPYSPY_RING_KB="many")
 
     def test_machine_without_a_device_stays_silent(self):
         ended = self.assert_unchanged(e2e.ATTENTION, *e2e.SMALL, SIM_NO_DEVICE=1)

@@ -55,7 +55,7 @@ class Python(e2e.Case):
             self.assertIn((str(user), e2e.line_of(user, "x = attention(x, x, x)")), callers)
 
     def test_copies_that_are_needed_are_not_accused(self):
-        for name in "hazard.py", "saved.py", "diverge.py":
+        for name in "hazard.py", "saved.py", "diverge.py", "graphed.py":
             for findings in self.program(name):
                 self.assertEqual(findings, [], name)
 

@@ -36,10 +36,10 @@ class Report(e2e.Case):
         self.assertIn("step_01_naive.cu", ended.err)
 
     def test_bad_value_gives_one_warning_and_the_default(self):
-        ended = self.spied(*self.command, COPYSPY_STACK_DEPTH="many")
+        ended = self.spied(*self.command, COPYSPY_RING_KB="many")
         self.assertEqual(ended.status, 0)
         self.assertEqual(len(ended.err.splitlines()), 1, ended.err)
-        for expected in "COPYSPY_STACK_DEPTH", "many", "8..256":
+        for expected in "COPYSPY_RING_KB", "many", "64..65536":
             self.assertIn(expected, ended.err)
         self.assertEqual(len(self.findings(ended)), 1)
 

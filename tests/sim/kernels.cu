@@ -1,4 +1,5 @@
-// kernels.cu - the kernels behind fakecuda.py: the shapes of PyTorch's elementwise, softmax, matmul and reduction kernels.
+// kernels.cu - the kernels behind fakecuda.py: the shapes of PyTorch's elementwise, softmax, matmul and reduction
+// kernels.
 //
 // Compiled for sm_80 and sm_90; on the stand-in only the machine code is used, and host_kernels.c runs instead.
 extern "C" __global__ void sim_fill(float *out, float value, long count)
@@ -45,7 +46,8 @@ extern "C" __global__ void sim_triu(unsigned char *out, long side)
 }
 
 // In place, as PyTorch's: the mask is read, and what is not masked stays. The mask repeats every mask_count elements.
-extern "C" __global__ void sim_masked_fill(float *self, const unsigned char *mask, float value, long count, long mask_count)
+extern "C" __global__ void sim_masked_fill(float *self, const unsigned char *mask, float value, long count,
+                                           long mask_count)
 {
     long i = blockIdx.x * (long)blockDim.x + threadIdx.x;
     if (i < count && mask[i % mask_count])
@@ -85,8 +87,8 @@ extern "C" __global__ void sim_softmax(float *out, const float *in, long columns
 }
 
 // out[b] = left[b] (rows x inner) times right[b] (inner x columns, or its transpose stored columns x inner).
-extern "C" __global__ void sim_matmul(float *out, const float *left, const float *right, int rows, int inner, int columns,
-                                      int transposed)
+extern "C" __global__ void sim_matmul(float *out, const float *left, const float *right, int rows, int inner,
+                                      int columns, int transposed)
 {
     int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
     if (column >= columns)

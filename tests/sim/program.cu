@@ -1,5 +1,6 @@
-// program.cu - a program as a user writes it, compiled by nvcc with the shared runtime and run on the stand-in: it checks what
-// it computed and ends with 0 only when all of it is right. Compiled a second time with per-thread default streams.
+// program.cu - a program as a user writes it, compiled by nvcc with the shared runtime and run on the stand-in: it
+// checks what it computed and ends with 0 only when all of it is right. Compiled a second time with per-thread default
+// streams.
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime.h>
@@ -24,12 +25,12 @@ __global__ void lookup(float *out)
 }
 
 static int failures;
-#define EXPECT(condition)                                                                                                        \
-    do {                                                                                                                         \
-        if (!(condition)) {                                                                                                      \
-            std::printf("line %d: %s\n", __LINE__, #condition);                                                                 \
-            failures++;                                                                                                          \
-        }                                                                                                                        \
+#define EXPECT(condition)                                                                                              \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            std::printf("line %d: %s\n", __LINE__, #condition);                                                        \
+            failures++;                                                                                                \
+        }                                                                                                              \
     } while (0)
 #define OK(call) EXPECT((call) == cudaSuccess)
 

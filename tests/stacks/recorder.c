@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "interpose/debug.h"
 #include "interpose/emit.h"
 #include "interpose/python_location.h"
 #include "interpose/stack.h"
@@ -50,6 +51,11 @@ void cs_emit_end(void *record)
     recorder.events[recorder.count++] = event;
     event->sequence = recorder.count;
     pthread_mutex_unlock(&recorder.lock);
+}
+
+void cs_debug(enum cs_debug_domain domain, int level, const char *format, ...)
+{
+    (void)domain, (void)level, (void)format;
 }
 
 void cs_warn_once(const char *topic, const char *format, ...)
