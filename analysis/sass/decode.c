@@ -278,7 +278,7 @@ static void decode_width(const struct cs_family *family, struct cs_instruction *
 static void decode_jump(const struct cs_family *family, struct cs_instruction *in)
 {
     int64_t distance = extend(bits(in, 34, 48), 48);
-    if (family->split_jump)
+    if (family->split_jump && in->code != CS_CODE_BSSY)
         distance = (int64_t)((uint64_t)distance << 8 | bits(in, 16, 8));
     in->jump = (int64_t)((uint64_t)distance * 4);
 }
@@ -354,7 +354,8 @@ void cs_decode(const struct cs_family *family, const uint8_t *p, struct cs_instr
         in->destination = (uint8_t)at_register(family, in, 16, in->destination_uniform).value;
     }
     bool collective = in->form == FORM_A_B_C && family->split_jump; /* WARPSYNC names code only then */
-    if ((in->opcode->action == CS_DO_BRANCH && (in->code != 0x148 || collective)) || in->opcode->action == CS_DO_CALL)
+    if ((in->opcode->action == CS_DO_BRANCH && (in->code != 0x148 || collective)) || in->opcode->action == CS_DO_CALL ||
+        in->code == CS_CODE_BSSY)
         decode_jump(family, in);
     if (in->opcode->action == CS_DO_STORE || in->opcode->action == CS_DO_LOAD)
         return;

@@ -133,6 +133,15 @@ bool cs_function_writes(const struct cs_flow *flow, const struct cs_function *fu
 
 /* The code that an instruction belongs to. */
 const struct cs_code *cs_flow_code(const struct cs_flow *flow, uint32_t index);
+/* Decodes a section and appends its code. Returns false when out of memory. */
+bool cs_flow_add_code(struct cs_flow *flow, uint32_t section);
+/*
+ * Index of the instruction at an offset of a section; SIZE_MAX where there is none, and where the section was not
+ * decoded before: then it is now, and flow->more_code says to start again.
+ */
+size_t cs_flow_locate(struct cs_flow *flow, uint32_t section, uint64_t offset);
+/* Whether control may go elsewhere than to the next instruction. */
+bool cs_flow_ends_block(const struct cs_instruction *in);
 
 /* Registers of a state: general ones, then uniform ones. */
 struct cs_value *cs_flow_register(const struct cs_flow *flow, struct cs_value *state, bool uniform, unsigned number);

@@ -13,7 +13,6 @@ enum {
     NO_FRAME = -1,
     MOST_DEPTH = 24,
     MOST_FRAMES = 1500,
-    MOST_INSTRUCTIONS = 4 << 20,
     VISITS_PER_NODE = 400,
     SYSTEM_CALL_RESULT = 4 /* first register of a function's result */
 };
@@ -42,105 +41,6 @@ struct cs_frame {
 static size_t state_size(const struct cs_flow *flow)
 {
     return (flow->register_count + flow->uniform_count) * sizeof(struct cs_value);
-}
-
-/* ---- code ---- */
-
-const struct cs_code *cs_flow_code(const struct cs_flow *flow, uint32_t index)
-{
-    for (size_t i = 0; i < flow->code_count; i++)
-        if (index >= flow->codes[i].first && index - flow->codes[i].first < flow->codes[i].count)
-            return &flow->codes[i];
-    return NULL;
-}
-
-static bool ends_block(const struct cs_instruction *in)
-{
-    return in->opcode && in->opcode->action >= CS_DO_BRANCH;
-}
-
-static void mark_leader(struct cs_flow *flow, const struct cs_code *code, int64_t offset)
-{
-    if (offset >= 0 && offset / CS_INSTRUCTION_BYTES < code->count)
-        flow->leaders[code->first + offset / CS_INSTRUCTION_BYTES] = 1;
-}
-
-static void mark_leaders(struct cs_flow *flow, const struct cs_code *code)
-{
-    for (uint32_t i = 0; i < code->count; i++) {
-        const struct cs_instruction *in = &flow->instructions[code->first + i];
-        struct cs_branch_targets targets;
-        if (!ends_block(in))
-            continue;
-        int64_t next = ((int64_t)i + 1) * CS_INSTRUCTION_BYTES;
-        mark_leader(flow, code, next);
-        mark_leader(flow, code, next + in->jump);
-        if (in->opcode->action == CS_DO_BRANCH_INDIRECT &&
-            cs_cubin_branch_targets(flow->cubin, flow->kernel, i * CS_INSTRUCTION_BYTES, &targets))
-            for (uint32_t j = 0; j < targets.count; j++)
-                mark_leader(flow, code, cs_read32(targets.targets + 4 * (size_t)j));
-    }
-}
-
-static void count_registers(struct cs_flow *flow, const struct cs_instruction *in)
-{
-    uint32_t last = (uint32_t)in->destination + (in->count_most ? in->count_most : 1);
-    uint32_t *count = in->destination_uniform ? &flow->uniform_count : &flow->register_count;
-    uint32_t most = in->destination_uniform ? CS_UNIFORM_REGISTERS : CS_REGISTERS;
-    if (in->destination != CS_RZ && last > *count)
-        *count = last < most ? last : most;
-}
-
-/* Decodes a section and appends its code. */
-static bool add_code(struct cs_flow *flow, uint32_t section)
-{
-    struct cs_bytes text = flow->cubin->sections[section].bytes;
-    size_t count = text.size / CS_INSTRUCTION_BYTES, first = flow->instruction_count;
-    if (first + count > MOST_INSTRUCTIONS) {
-        flow->incomplete = true;
-        return true;
-    }
-    void *instructions = realloc(flow->instructions, (first + count + 1) * sizeof *flow->instructions);
-    if (instructions)
-        flow->instructions = instructions;
-    void *leaders = realloc(flow->leaders, first + count + 1);
-    if (leaders)
-        flow->leaders = leaders;
-    void *touch_of = realloc(flow->touch_of, (first + count + 1) * sizeof *flow->touch_of);
-    if (touch_of)
-        flow->touch_of = touch_of;
-    void *codes = realloc(flow->codes, (flow->code_count + 1) * sizeof *flow->codes);
-    if (codes)
-        flow->codes = codes;
-    if (!instructions || !leaders || !touch_of || !codes)
-        return false;
-    memset(flow->leaders + first, 0, count + 1);
-    memset(flow->touch_of + first, 0, (count + 1) * sizeof *flow->touch_of);
-    for (size_t i = 0; i < count; i++) {
-        cs_decode(flow->family, text.data + i * CS_INSTRUCTION_BYTES, &flow->instructions[first + i]);
-        count_registers(flow, &flow->instructions[first + i]);
-    }
-    flow->codes[flow->code_count] = (struct cs_code){section, (uint32_t)first, (uint32_t)count};
-    flow->instruction_count = first + count;
-    mark_leaders(flow, &flow->codes[flow->code_count++]);
-    return true;
-}
-
-/* Index of the instruction at an offset of a section; SIZE_MAX where there is none. */
-static size_t locate(struct cs_flow *flow, uint32_t section, uint64_t offset)
-{
-    for (size_t i = 0; i < flow->code_count; i++) {
-        if (flow->codes[i].section != section)
-            continue;
-        bool inside = offset % CS_INSTRUCTION_BYTES == 0 && offset / CS_INSTRUCTION_BYTES < flow->codes[i].count;
-        return inside ? flow->codes[i].first + offset / CS_INSTRUCTION_BYTES : SIZE_MAX;
-    }
-    if (offset % CS_INSTRUCTION_BYTES != 0 || offset >= flow->cubin->sections[section].bytes.size)
-        return SIZE_MAX;
-    if (!add_code(flow, section))
-        flow->failed = true;
-    flow->more_code = true;
-    return SIZE_MAX;
 }
 
 /* ---- blocks ---- */
@@ -487,7 +387,7 @@ static bool call_symbol(struct cs_flow *flow, const struct cs_node *node, uint32
             flow->incomplete = true;
         return true;
     }
-    size_t entry = locate(flow, function->section, function->value);
+    size_t entry = cs_flow_locate(flow, function->section, function->value);
     if (entry == SIZE_MAX) {
         flow->incomplete |= !flow->more_code;
         return true;
@@ -513,7 +413,7 @@ static bool call(struct cs_flow *flow, const struct cs_node *node, uint32_t inde
         return call_symbol(flow, node, index, symbol, state);
     size_t entry = SIZE_MAX;
     if (in->code == 0x144)
-        entry = locate(flow, code->section, offset + CS_INSTRUCTION_BYTES + (uint64_t)in->jump);
+        entry = cs_flow_locate(flow, code->section, offset + CS_INSTRUCTION_BYTES + (uint64_t)in->jump);
     if (entry == SIZE_MAX) {
         flow->incomplete = true;
         return true;
@@ -545,7 +445,7 @@ static void branch_indirect(struct cs_flow *flow, const struct cs_node *node, ui
         return;
     }
     for (uint32_t i = 0; i < targets.count; i++) {
-        size_t target = locate(flow, code->section, cs_read32(targets.targets + 4 * (size_t)i));
+        size_t target = cs_flow_locate(flow, code->section, cs_read32(targets.targets + 4 * (size_t)i));
         if (target == SIZE_MAX)
             flow->incomplete = true;
         else
@@ -592,7 +492,7 @@ static void visit(struct cs_flow *flow, uint32_t number, struct cs_value *state)
             flow_into(flow, node->frame, index, state);
             return;
         }
-        if (!ends_block(&flow->instructions[index]))
+        if (!cs_flow_ends_block(&flow->instructions[index]))
             cs_flow_transfer(flow, state, index);
         else if (!control(flow, node, index, state))
             return;
@@ -622,7 +522,7 @@ static void forget(struct cs_flow *flow)
 static void settle(struct cs_flow *flow, struct cs_value *state)
 {
     uint64_t visits = 0;
-    size_t entry = locate(flow, flow->kernel->text, flow->kernel->entry);
+    size_t entry = cs_flow_locate(flow, flow->kernel->text, flow->kernel->entry);
     if (entry == SIZE_MAX || new_frame(flow, NO_FRAME, 0, (uint32_t)entry) == NO_FRAME) {
         flow->incomplete = true;
         return;
@@ -646,7 +546,7 @@ static void settle(struct cs_flow *flow, struct cs_value *state)
 int cs_flow_run(struct cs_flow *flow, struct cs_error *error)
 {
     flow->pool = cs_pool_new();
-    if (!flow->pool || !add_code(flow, flow->kernel->text))
+    if (!flow->pool || !cs_flow_add_code(flow, flow->kernel->text))
         return cs_fail(error, "summary of %s: out of memory", flow->kernel->name);
     do {
         forget(flow);

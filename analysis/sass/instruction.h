@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Begin and end of a region where divergent threads meet again. */
+enum { CS_CODE_BSYNC = 0x141, CS_CODE_BSSY = 0x145 };
 enum { CS_RZ = 255, CS_PT = 7, CS_REGISTERS = 256, CS_UNIFORM_REGISTERS = 256 };
 
 /* What an operation does, as far as addresses are concerned. */

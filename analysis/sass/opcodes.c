@@ -141,7 +141,7 @@ const struct cs_opcode cs_opcodes_common[512] = {
     ROW(0x155, "BMOV", CLEAN, 0_TO_2, NONE),
     ROW(0x156, "BMOV", NOTHING, 0, B),
     ROW(0x157, "BMOV", NOTHING, 0, B),
-    ROW(0x158, "BRXU", BRANCH_INDIRECT, 0, NONE),
+    [0x158] = {"BRXU", CS_DO_BRANCH_INDIRECT, CS_WIDTH_0, CS_OPERANDS_A, CS_SPACE_NONE, true, true},
     ROW(0x159, "JMXU", JUMP, 0, NONE),
     ROW(0x15a, "BPT", NOTHING, 0, NONE),
     ROW(0x15b, "KILL", EXIT, 0, NONE),
