@@ -27,7 +27,7 @@ def spy(case, args=""):
     path = os.path.join(FOLDER, name + ".json")
     if os.path.exists(path):
         os.unlink(path)
-    run = subprocess.run(command(case, args), capture_output=True, text=True, timeout=300, cwd=FOLDER,
+    run = subprocess.run(command(case, args), capture_output=True, text=True, timeout=120, cwd=FOLDER,
                          env={**os.environ, "LD_PRELOAD": LIBRARY, "COPYSPY_REPORT": path})
     report = None
     if os.path.exists(path):
@@ -84,7 +84,7 @@ def counts():
         args = "out" if case == "A1.py" else ""
         report = spy(case, args)
         run = subprocess.run([sys.executable, os.path.join(HERE, "count_copies.py"), os.path.join(CASES, case),
-                              *args.split()], capture_output=True, text=True, timeout=300, cwd=FOLDER)
+                              *args.split()], capture_output=True, text=True, timeout=120, cwd=FOLDER)
         try:
             truth = json.loads(run.stdout.strip().splitlines()[-1])
         except (ValueError, IndexError):
