@@ -99,6 +99,7 @@ struct cs_flow {
     bool opaque_read, opaque_write, incomplete;
     bool more_code; /* a section was added: start again */
     bool failed;    /* out of memory */
+    bool given_up;  /* the walk takes more memory or time than a summary may */
 };
 
 /* One word of local memory. */

@@ -14,7 +14,8 @@ enum {
     MOST_DEPTH = 24,
     MOST_FRAMES = 1500,
     VISITS_PER_NODE = 400,
-    SYSTEM_CALL_RESULT = 4 /* first register of a function's result */
+    MOST_STATE_BYTES = 48 << 20, /* of all blocks; of 43,000 kernels of PyTorch five would need more */
+    SYSTEM_CALL_RESULT = 4       /* first register of a function's result */
 };
 
 struct cs_node {
@@ -121,6 +122,10 @@ static void flow_into(struct cs_flow *flow, uint32_t frame, uint32_t index, cons
         return;
     size_t slot = node_slot(flow, frame, index);
     uint32_t count = flow->register_count + flow->uniform_count;
+    if (!flow->node_table[slot] && flow->node_count * state_size(flow) > MOST_STATE_BYTES) {
+        flow->given_up = true;
+        return;
+    }
     if (!flow->node_table[slot]) {
         struct cs_node *node = malloc(sizeof *node + state_size(flow));
         if (!node || !cs_flow_room(flow, (void **)&flow->nodes, &flow->node_room, flow->node_count, sizeof node)) {
@@ -518,6 +523,11 @@ static void forget(struct cs_flow *flow)
     flow->more_code = false;
 }
 
+static bool may_go_on(const struct cs_flow *flow)
+{
+    return !flow->more_code && !flow->failed && !flow->given_up && !cs_pool_failed(flow->pool);
+}
+
 /* One pass over all that is reachable, repeated while memory contents grow. */
 static void settle(struct cs_flow *flow, struct cs_value *state)
 {
@@ -531,16 +541,14 @@ static void settle(struct cs_flow *flow, struct cs_value *state)
     flow_into(flow, 0, (uint32_t)entry, state);
     do {
         flow->contents_changed = false;
-        while (flow->queue_count && !flow->more_code && !flow->failed && !cs_pool_failed(flow->pool)) {
+        while (flow->queue_count && may_go_on(flow)) {
             visit(flow, dequeue(flow), state);
-            if (++visits > VISITS_PER_NODE * (uint64_t)flow->node_count) {
-                flow->incomplete = true;
-                return;
-            }
+            flow->given_up |= ++visits > VISITS_PER_NODE * (uint64_t)flow->node_count;
         }
         for (uint32_t i = 0; flow->contents_changed && i < flow->node_count; i++)
             enqueue(flow, i);
-    } while (flow->contents_changed && !flow->more_code && !flow->failed && !cs_pool_failed(flow->pool));
+    } while (flow->contents_changed && may_go_on(flow));
+    flow->incomplete |= flow->given_up;
 }
 
 int cs_flow_run(struct cs_flow *flow, struct cs_error *error)
