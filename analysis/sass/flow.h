@@ -16,6 +16,7 @@ enum cs_knowledge {
     CS_KNOW_NOTHING,
     CS_KNOW_CONSTANT, /* it is k */
     CS_KNOW_STACK,    /* it is the stack pointer at the kernel's entry plus k */
+    CS_KNOW_CHOICE,   /* it is one of the few constants in the set k */
     CS_KNOW_BOUND,    /* as an unsigned number it is at most k, and k is not negative */
     CS_KNOW_FUNCTION  /* low half of the address of symbol k */
 };

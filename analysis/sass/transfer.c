@@ -15,7 +15,7 @@ enum {
     SPECIAL_LOCAL_WINDOW = 0x2e,
     SPECIAL_ZERO = 255
 };
-enum { MOST_THREADS = 1023, LUT_AND = 0xc0, SELECT_ALL_OF_A = 0x3210, SELECT_ALL_OF_C = 0x7654 };
+enum { MOST_THREADS = 1023, MOST_CHOICES = 8, LUT_AND = 0xc0, SELECT_ALL_OF_A = 0x3210, SELECT_ALL_OF_C = 0x7654 };
 
 static const struct cs_value nothing;
 
@@ -90,6 +90,36 @@ static struct cs_value bounded(cs_set set, int64_t k)
         .set = set, .knowledge = fits ? CS_KNOW_BOUND : CS_KNOW_NOTHING, .k = fits ? (int32_t)k : 0};
 }
 
+/* The few small constants that a value may be; 0 where that is not known. */
+static cs_set choices(struct cs_flow *flow, struct cs_value value)
+{
+    if (value.knowledge == CS_KNOW_CHOICE)
+        return (cs_set)value.k;
+    bool small = value.knowledge == CS_KNOW_CONSTANT && value.k >= 0 && value.k <= UINT16_MAX;
+    return small ? cs_set_of(flow->pool, CS_ATOM_CHOICE, (uint32_t)value.k) : 0;
+}
+
+static void join_choices(struct cs_flow *flow, struct cs_value *joined, struct cs_value a, struct cs_value b)
+{
+    cs_set x = choices(flow, a), y = choices(flow, b);
+    cs_set both = x && y ? cs_set_join(flow->pool, x, y) : 0;
+    if (both && cs_set_members(flow->pool, both).count <= MOST_CHOICES) {
+        joined->knowledge = CS_KNOW_CHOICE;
+        joined->k = (int32_t)both;
+    }
+}
+
+/* An offset that is one of several constants: offsets of tensor maps are chosen like that. */
+static struct cs_value add_choice(struct cs_flow *flow, cs_set set, cs_set offsets)
+{
+    cs_set sum = 0;
+    for (uint32_t i = 0; i < cs_set_members(flow->pool, offsets).count; i++) {
+        uint32_t offset = cs_atom_payload(cs_set_members(flow->pool, offsets).atoms[i]);
+        sum = cs_set_join(flow->pool, sum, cs_set_offset(flow->pool, set, (int32_t)offset));
+    }
+    return cs_value_of(sum);
+}
+
 /* What is known under a guard stays known where both sides agree on the guard. */
 static void join_guarded(struct cs_flow *flow, struct cs_value *joined, struct cs_value a, struct cs_value b)
 {
@@ -109,6 +139,8 @@ struct cs_value cs_flow_join(struct cs_flow *flow, struct cs_value a, struct cs_
         joined = bounded(joined.set, a.k);
     } else if (b.knowledge == CS_KNOW_BOUND && a.knowledge == CS_KNOW_CONSTANT && a.k >= 0 && a.k <= b.k) {
         joined = bounded(joined.set, b.k);
+    } else {
+        join_choices(flow, &joined, a, b);
     }
     join_guarded(flow, &joined, a, b);
     return joined;
@@ -134,6 +166,10 @@ struct cs_value cs_flow_add(struct cs_flow *flow, struct cs_value a, struct cs_v
         return cs_flow_add(flow, b, a);
     if (a.knowledge == CS_KNOW_CONSTANT && a.set == 0 && b.set == 0)
         return cs_value_constant((uint32_t)a.k + (uint32_t)b.k);
+    if (a.knowledge == CS_KNOW_CHOICE && a.set == 0)
+        return add_choice(flow, b.set, (cs_set)a.k);
+    if (b.knowledge == CS_KNOW_CHOICE && b.set == 0)
+        return add_choice(flow, a.set, (cs_set)b.k);
     struct cs_value sum = bounded(cs_set_add(flow->pool, a.set, b.set), -1);
     if (bound(a) >= 0 && bound(b) >= 0)
         sum = bounded(sum.set, bound(a) + bound(b));

@@ -26,7 +26,8 @@ enum cs_atom_kind {
     CS_ATOM_MANGLED_PARAMETER = CS_ATOM_DIRECT_END,
     CS_ATOM_MANGLED_TABLE,
     CS_ATOM_MANGLED_LOADED,
-    CS_ATOM_UNKNOWN /* may be anything */
+    CS_ATOM_UNKNOWN, /* may be anything */
+    CS_ATOM_CHOICE   /* in lists of constants only (CS_KNOW_CHOICE); payload: one of them */
 };
 
 enum { CS_ADDRESS_BIAS = 1 << 20 };
