@@ -4,6 +4,7 @@ cases.py LIBRARY FOLDER: the JSON reports go to FOLDER. Prints three tables (the
 needed copies that were accused) and exits with 1 when one of them has a failure.
 """
 import csv
+import functools
 import json
 import os
 import subprocess
@@ -22,6 +23,7 @@ def command(case, args):
     return [sys.executable, case if os.path.isabs(case) else os.path.join(CASES, case), *args.split()]
 
 
+@functools.lru_cache(maxsize=None)
 def spy(case, args=""):
     name = "_".join([os.path.basename(case), *args.split()])
     path = os.path.join(FOLDER, name + ".json")
