@@ -2,14 +2,15 @@
  * summary.h - what a kernel does with its parameters, read from its machine code.
  *
  * A slot is a range of parameter bytes that the code uses as an address: a plain pointer (8 bytes), a tensor map (the
- * descriptor that TMA instructions take; 128 or 64 bytes, its global address lies in one of its 8-byte words) or a table that
- * is indexed at run time (every aligned 8-byte word in it may be used). Parameter bytes in no slot are never used as an
- * address, whatever value they hold.
+ * descriptor that TMA instructions take; 128 or 64 bytes, its global address lies in one of its 8-byte words) or a
+ * table that is indexed at run time (every aligned 8-byte word in it may be used). Parameter bytes in no slot are never
+ * used as an address, whatever value they hold.
  *
  * Soundness: anything the pass does not understand widens the summary (access read and write, or the opaque flags); it
  * never narrows it.
  *
- * Threads: no globals; different summaries may be computed at the same time. The caller owns and frees what it is given.
+ * Threads: no globals; different summaries may be computed at the same time. The caller owns and frees what it is
+ * given.
  */
 #ifndef COPYSPY_ANALYSIS_SASS_SUMMARY_H
 #define COPYSPY_ANALYSIS_SASS_SUMMARY_H
@@ -25,8 +26,9 @@ enum cs_access {
     CS_ACCESS_NONE = 0,
     CS_ACCESS_READ = 1,
     CS_ACCESS_WRITE = 2,
-    CS_ACCESS_ATOMIC = 4, /* atomically updated: READ and WRITE are set too, unless the result is unused (RED): then also both */
-    CS_ACCESS_STORED = 8  /* the address itself is written to memory: others can reach the object from then on */
+    CS_ACCESS_ATOMIC =
+        4, /* atomically updated: READ and WRITE are set too, unless the result is unused (RED): then also both */
+    CS_ACCESS_STORED = 8 /* the address itself is written to memory: others can reach the object from then on */
 };
 
 enum cs_slot_kind { CS_SLOT_POINTER, CS_SLOT_TENSOR_MAP, CS_SLOT_TABLE };
@@ -53,9 +55,10 @@ struct cs_kernel_summary {
     struct cs_slot *slots;           /* by offset, not overlapping */
     bool opaque_read;                /* reads through addresses that it loaded from memory */
     bool opaque_write;               /* writes (or atomically updates) through such addresses */
-    bool incomplete;  /* code could not be followed (unknown instruction that reaches memory, unresolved call or branch):
-                         every parameter word may be read and written through, and opaque_read and opaque_write are set */
-    uint32_t memory_instructions; /* instructions that access global or generic memory... */
+    bool
+        incomplete; /* code could not be followed (unknown instruction that reaches memory, unresolved call or branch):
+                       every parameter word may be read and written through, and opaque_read and opaque_write are set */
+    uint32_t memory_instructions;     /* instructions that access global or generic memory... */
     uint32_t unresolved_instructions; /* ...and those of them whose address was traced to no parameter */
     uint64_t content_hash;            /* of the code and what the summary depends on; equal hashes, equal summaries */
 };
@@ -78,15 +81,17 @@ size_t cs_cubin_find(const struct cs_cubin *cubin, const char *name);
 uint32_t cs_cubin_architecture(const struct cs_cubin *cubin);
 
 /*
- * Hash of everything the summary of this kernel depends on: equal hashes, equal summaries. Cheap (one pass over its code).
+ * Hash of everything the summary of this kernel depends on: equal hashes, equal summaries. Cheap (one pass over its
+ * code).
  */
 uint64_t cs_cubin_kernel_hash(const struct cs_cubin *cubin, size_t kernel);
 
 /*
- * Summarises one kernel. Returns 0 and fills *summary, to be released with cs_summary_release; or -1 with a message when
- * the image is damaged. Code that cannot be followed is no error: see cs_kernel_summary.incomplete.
+ * Summarises one kernel. Returns 0 and fills *summary, to be released with cs_summary_release; or -1 with a message
+ * when the image is damaged. Code that cannot be followed is no error: see cs_kernel_summary.incomplete.
  */
-int cs_summarize(const struct cs_cubin *cubin, size_t kernel, struct cs_kernel_summary *summary, struct cs_error *error);
+int cs_summarize(const struct cs_cubin *cubin, size_t kernel, struct cs_kernel_summary *summary,
+                 struct cs_error *error);
 void cs_summary_release(struct cs_kernel_summary *summary);
 
 #endif

@@ -422,14 +422,32 @@ KERNEL slow_root(double *to, const double *from, int n)
 KERNEL switched(int *to, const int *from, int what)
 {
     switch (what) {
-    case 0: to[0] = 1; break;
-    case 1: to[3] = 5; break;
-    case 2: to[7] = what * threadIdx.x; break;
-    case 3: to[9] = from[2]; break;
-    case 4: to[what * 3] = 4; break;
-    case 5: to[1] = from[5] * 3; break;
-    case 6: to[what] = from[what + 3]; break;
-    case 7: to[threadIdx.x] = 3; __threadfence(); to[1] = 9; break;
+    case 0:
+        to[0] = 1;
+        break;
+    case 1:
+        to[3] = 5;
+        break;
+    case 2:
+        to[7] = what * threadIdx.x;
+        break;
+    case 3:
+        to[9] = from[2];
+        break;
+    case 4:
+        to[what * 3] = 4;
+        break;
+    case 5:
+        to[1] = from[5] * 3;
+        break;
+    case 6:
+        to[what] = from[what + 3];
+        break;
+    case 7:
+        to[threadIdx.x] = 3;
+        __threadfence();
+        to[1] = 9;
+        break;
     }
 }
 

@@ -15,10 +15,11 @@ struct Tile {
 
 static __device__ __forceinline__ void load_tile(Tile &tile, const CUtensorMap *map, int x, int y)
 {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
-                     shared_address(tile.bytes)),
-                 "l"(map), "r"(x), "r"(y), "r"(shared_address(&tile.barrier))
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
+            shared_address(tile.bytes)),
+        "l"(map), "r"(x), "r"(y), "r"(shared_address(&tile.barrier))
+        : "memory");
 }
 
 static __device__ __forceinline__ void store_tile(const CUtensorMap *map, const Tile &tile, int x, int y)
@@ -77,7 +78,8 @@ KERNEL tma_prefetch(const __grid_constant__ CUtensorMap map, int n)
 {
     asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
     if (n > 3)
-        asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];" ::"l"(&map), "r"(n), "r"(n) : "memory");
+        asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];" ::"l"(&map), "r"(n), "r"(n)
+                     : "memory");
 }
 
 KERNEL bulk_copy(char *to, const char *from, int n)
