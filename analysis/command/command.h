@@ -15,6 +15,7 @@
 
 /* arguments[0] is the subcommand's name. Each returns the exit status. */
 int cs_command_report(int count, char **arguments);
+int cs_command_kernels(int count, char **arguments);
 int cs_command_help(int count, char **arguments);
 
 /* Prints "copyspy: <message>" on standard error and returns CS_EXIT_FAILURE. */

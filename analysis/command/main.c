@@ -12,6 +12,7 @@ static const struct {
     int (*run)(int count, char **arguments);
 } commands[] = {
     {"report", cs_command_report},
+    {"kernels", cs_command_kernels},
     {"help", cs_command_help},
 };
 
@@ -30,7 +31,7 @@ int main(int count, char **arguments)
 {
     char *help[] = {"help", NULL};
     if (count < 2)
-        return cs_command_fail("no command given; expected report or help, see copyspy --help");
+        return cs_command_fail("no command given; expected report, kernels or help, see copyspy --help");
     if (!strcmp(arguments[1], "--help") || !strcmp(arguments[1], "-h"))
         return cs_command_help(1, help);
     if (!strcmp(arguments[1], "--version")) {
@@ -40,5 +41,5 @@ int main(int count, char **arguments)
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (!strcmp(arguments[1], commands[i].name))
             return commands[i].run(count - 1, arguments + 1);
-    return cs_command_fail("%s: no such command; expected report or help, see copyspy --help", arguments[1]);
+    return cs_command_fail("%s: no such command; expected report, kernels or help, see copyspy --help", arguments[1]);
 }

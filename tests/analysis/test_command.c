@@ -78,8 +78,8 @@ static void mistakes_are_one_line_that_names_them_and_status_2(void **state)
     static const struct {
         const char *arguments, *said;
     } rows[] = {
-        {"", "copyspy: no command given; expected report or help, see copyspy --help\n"},
-        {"frobnicate", "copyspy: frobnicate: no such command; expected report or help, see copyspy --help\n"},
+        {"", "copyspy: no command given; expected report, kernels or help, see copyspy --help\n"},
+        {"frobnicate", "copyspy: frobnicate: no such command; expected report, kernels or help, see copyspy --help\n"},
         {"report", "copyspy: report: no file given; expected one or more reports written as JSON\n"},
         {"report --colour report.json",
          "copyspy: report: --colour: expected --text, --json, --all or --color=auto|always|never\n"},
