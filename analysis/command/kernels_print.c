@@ -44,52 +44,65 @@ static const char *access_word(uint32_t access)
 }
 
 /* Bytes without a slot. In a kernel that could not be followed every aligned word may be an address. */
-static void visit_gap(const struct cs_kernel_summary *summary, int ordinal, uint32_t begin, uint32_t end,
+static void visit_gap(const struct cs_kernel_summary *summary, int ordinal, uint64_t begin, uint64_t end,
                       visit_fn *visit, void *context)
 {
-    struct range range = {.ordinal = ordinal, .offset = begin, .size = end - begin};
+    struct range range = {.ordinal = ordinal, .offset = (uint32_t)begin, .size = (uint32_t)(end - begin)};
     if (begin >= end)
         return;
-    if (summary->incomplete && (end & ~(uint32_t)(WORD - 1)) >= (begin + WORD - 1) / WORD * WORD + WORD) {
+    if (summary->incomplete && end / WORD > (begin + WORD - 1) / WORD) {
         range.access = CS_ACCESS_READ | CS_ACCESS_WRITE;
         range.kind = "unknown";
     }
     visit(context, &range);
 }
 
-/* The ranges of one parameter. */
-static void visit_parameter(const struct cs_kernel_summary *summary, int ordinal, struct cs_parameter parameter,
-                            visit_fn *visit, void *context)
+/* The ranges of one parameter. A slot that reaches over several parameters is a range in each of them. */
+static void visit_parameter(const struct cs_kernel_summary *summary, int ordinal, visit_fn *visit, void *context)
 {
-    uint32_t at = parameter.offset, end = parameter.offset + parameter.size;
+    uint64_t at = summary->parameters[ordinal].offset, end = at + summary->parameters[ordinal].size;
     for (size_t i = 0; i < summary->slot_count; i++) {
         const struct cs_slot *slot = &summary->slots[i];
-        if (slot->offset < at || slot->offset >= end)
+        uint64_t slot_end = (uint64_t)slot->offset + slot->size;
+        if (slot_end <= at || slot->offset >= end)
             continue;
         visit_gap(summary, ordinal, at, slot->offset, visit, context);
-        visit(context, &(struct range){ordinal, slot->offset, slot->size, slot->access, kinds[slot->kind]});
-        at = slot->offset + slot->size;
+        at = slot->offset > at ? slot->offset : at;
+        slot_end = slot_end < end ? slot_end : end;
+        visit(context, &(struct range){.ordinal = ordinal,
+                                       .offset = (uint32_t)at,
+                                       .size = (uint32_t)(slot_end - at),
+                                       .access = slot->access,
+                                       .kind = kinds[slot->kind]});
+        at = slot_end;
     }
     visit_gap(summary, ordinal, at, end, visit, context);
 }
 
-static bool is_described(const struct cs_kernel_summary *summary, uint32_t offset)
+/* Whether a parameter that the image describes holds any of the slot's bytes. */
+static bool is_described(const struct cs_kernel_summary *summary, const struct cs_slot *slot)
 {
-    for (size_t i = 0; i < summary->parameter_count; i++)
-        if (offset >= summary->parameters[i].offset &&
-            offset - summary->parameters[i].offset < summary->parameters[i].size)
+    for (size_t i = 0; i < summary->parameter_count; i++) {
+        const struct cs_parameter *parameter = &summary->parameters[i];
+        if (slot->offset < (uint64_t)parameter->offset + parameter->size &&
+            parameter->offset < (uint64_t)slot->offset + slot->size)
             return true;
+    }
     return false;
 }
 
 static void visit_ranges(const struct cs_kernel_summary *summary, visit_fn *visit, void *context)
 {
     for (size_t i = 0; i < summary->parameter_count; i++)
-        visit_parameter(summary, (int)i, summary->parameters[i], visit, context);
+        visit_parameter(summary, (int)i, visit, context);
     for (size_t i = 0; i < summary->slot_count; i++) {
         const struct cs_slot *slot = &summary->slots[i];
-        if (!is_described(summary, slot->offset))
-            visit(context, &(struct range){NO_PARAMETER, slot->offset, slot->size, slot->access, kinds[slot->kind]});
+        if (!is_described(summary, slot))
+            visit(context, &(struct range){.ordinal = NO_PARAMETER,
+                                           .offset = slot->offset,
+                                           .size = slot->size,
+                                           .access = slot->access,
+                                           .kind = kinds[slot->kind]});
     }
 }
 

@@ -248,14 +248,25 @@ static int read_host(struct finder *f, const Elf64_Ehdr *header)
     return 0;
 }
 
+/* A cubin that is a file: whole if all its sections are there. What is in them is not looked at here. */
+static int read_cubin(struct finder *f, const Elf64_Ehdr *header)
+{
+    struct sections sections;
+    Elf64_Shdr section;
+    if (find_sections(f, header, &sections) != 0)
+        return -1;
+    for (size_t i = 1; i < sections.count; i++)
+        if (read_section(f, &sections, i, &section) != 0)
+            return -1;
+    return add_image(f, (struct cs_image){.size = f->size, .raw_size = f->size, .kind = CS_IMAGE_CUBIN});
+}
+
 static int read_elf(struct finder *f)
 {
     Elf64_Ehdr header;
     if (read_ehdr(f, &header) != 0)
         return -1;
-    if (header.e_machine != MACHINE_CUDA)
-        return read_host(f, &header);
-    return add_image(f, (struct cs_image){.size = f->size, .raw_size = f->size, .kind = CS_IMAGE_CUBIN});
+    return header.e_machine == MACHINE_CUDA ? read_cubin(f, &header) : read_host(f, &header);
 }
 
 int cs_container_images(const uint8_t *bytes, size_t size, struct cs_image **images, size_t *count,

@@ -1,26 +1,27 @@
 /*
- * fuzz.c - the entry that libFuzzer and other drivers call: opens bytes as a cubin and summarises its kernels. Built as
- * a program of its own it runs the files named as arguments.
+ * fuzz.c - the entry that libFuzzer and other drivers call: reads bytes as `copyspy kernels` reads a file, be it a
+ * cubin or something that holds cubins, and summarises its kernels. Built as a program of its own it runs the files
+ * named as arguments.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/sass/summary.h"
+#include "analysis/command/kernels.h"
 #include "tests/sass/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
+static int ignore_kernel(void *context, const struct cs_kernel_entry *entry)
+{
+    (void)context;
+    (void)entry;
+    return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    struct cs_cubin *cubin;
-    if (cs_cubin_open(bytes, size, &cubin, NULL) != 0)
-        return 0;
-    for (size_t i = 0; i < cs_cubin_kernel_count(cubin); i++) {
-        struct cs_kernel_summary summary;
-        if (cs_summarize(cubin, i, &summary, NULL) == 0)
-            cs_summary_release(&summary);
-    }
-    cs_cubin_close(cubin);
+    struct cs_kernel_reader reader = {.kernel = ignore_kernel};
+    cs_kernels_read(bytes, size, &reader, NULL);
     return 0;
 }
 
