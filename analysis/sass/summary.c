@@ -7,9 +7,10 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "analysis/sass/class.h"
 #include "analysis/sass/slots.h"
 
-enum { SUMMARY_VERSION = 1 }; /* goes into hashes: counts up when the pass says something else of the same code */
+enum { SUMMARY_VERSION = 2 }; /* goes into hashes: counts up when the pass says something else of the same code */
 
 static void hash_bytes(XXH3_state_t *state, struct cs_bytes bytes)
 {
@@ -85,6 +86,8 @@ static int summarize(const struct cs_cubin *cubin, const struct cs_kernel *kerne
     int status = cs_flow_run(&flow, error);
     if (status == 0)
         status = cs_slots_of(&flow, summary, error);
+    if (status == 0)
+        summary->class = cs_class_of(&flow, summary);
     summary->incomplete = flow.incomplete;
     summary->opaque_read = flow.opaque_read || flow.incomplete;
     summary->opaque_write = flow.opaque_write || flow.incomplete;

@@ -16,6 +16,7 @@
 struct totals {
     size_t kernels, failed, incomplete, opaque_read, opaque_write, text;
     size_t memory, unresolved;
+    size_t classes[5];
     double seconds, slowest;
 };
 
@@ -23,6 +24,8 @@ struct options {
     bool quiet;
     const char *name;
 };
+
+static const char *const class_names[] = {"compute", "copy", "relayout", "cast", "fill"};
 
 static double now(void)
 {
@@ -34,9 +37,10 @@ static double now(void)
 static void print_summary(const char *name, const struct cs_kernel_summary *summary, double seconds)
 {
     static const char *const kinds[] = {"pointer", "map", "table"};
-    printf("%s\n   %.1f ms, %u memory instructions, %u unresolved%s%s%s\n", name, seconds * 1e3,
-           summary->memory_instructions, summary->unresolved_instructions, summary->opaque_read ? ", opaque read" : "",
-           summary->opaque_write ? ", opaque write" : "", summary->incomplete ? ", INCOMPLETE" : "");
+    printf("%s\n   class %s, %.1f ms, %u memory instructions, %u unresolved%s%s%s\n", name, class_names[summary->class],
+           seconds * 1e3, summary->memory_instructions, summary->unresolved_instructions,
+           summary->opaque_read ? ", opaque read" : "", summary->opaque_write ? ", opaque write" : "",
+           summary->incomplete ? ", INCOMPLETE" : "");
     for (size_t i = 0; i < summary->slot_count; i++) {
         const struct cs_slot *slot = &summary->slots[i];
         printf("   +%u %s of %u:%s%s%s%s\n", slot->offset, kinds[slot->kind], slot->size,
@@ -66,6 +70,7 @@ static void survey_kernel(const struct cs_cubin *cubin, size_t kernel, const str
     totals->opaque_read += summary.opaque_read;
     totals->opaque_write += summary.opaque_write;
     totals->memory += summary.memory_instructions;
+    totals->classes[summary.class]++;
     totals->unresolved += summary.unresolved_instructions;
     if (!options->quiet)
         print_summary(cs_cubin_kernel_name(cubin, kernel), &summary, taken);
@@ -117,7 +122,9 @@ int main(int count, char **arguments)
     printf("%zu kernels, %zu failed, %zu incomplete, %zu opaque read, %zu opaque write\n", totals.kernels,
            totals.failed, totals.incomplete, totals.opaque_read, totals.opaque_write);
     printf("%zu memory instructions, %zu unresolved: %.3f %% resolved\n", totals.memory, totals.unresolved, resolved);
-    printf("%.1f MB of code in %.3f s: %.1f MB/s, %.3f ms a kernel, at most %.3f ms\n", (double)totals.text * 1e-6,
+    for (size_t i = 0; i < sizeof class_names / sizeof *class_names; i++)
+        printf("%s%zu %s", i ? ", " : "", totals.classes[i], class_names[i]);
+    printf("\n%.1f MB of code in %.3f s: %.1f MB/s, %.3f ms a kernel, at most %.3f ms\n", (double)totals.text * 1e-6,
            totals.seconds, totals.seconds > 0 ? (double)totals.text * 1e-6 / totals.seconds : 0.0,
            totals.kernels ? totals.seconds * 1e3 / (double)totals.kernels : 0.0, totals.slowest * 1e3);
     return status;

@@ -1,0 +1,83 @@
+/*
+ * class_value.h - where the data in a register comes from, and what instructions do to it. One thread a pass.
+ *
+ * Every register has an origin: a set of bits, and an expression. Expressions are polynomials over what a kernel starts
+ * from (parameters, thread numbers, loaded words), evaluated modulo 2^64 at random points: equal numbers are equal
+ * polynomials but for a chance of about 2^-40. So two addresses can be compared by subtraction.
+ */
+#ifndef COPYSPY_ANALYSIS_SASS_CLASS_VALUE_H
+#define COPYSPY_ANALYSIS_SASS_CLASS_VALUE_H
+
+#include "analysis/sass/flow.h"
+
+enum {
+    CS_FROM_BYTE = 1,      /* loaded from memory, unchanged: 8 bits */
+    CS_FROM_HALF = 2,      /* 16 bits */
+    CS_FROM_WORD = 4,      /* 32 bits, or a word of a longer access */
+    CS_FROM_PIECE = 8,     /* bytes of loaded values, moved within a word; other bits are zero or foreign */
+    CS_FROM_CAST = 16,     /* loaded and converted */
+    CS_FROM_CONSTANT = 32, /* computed from constants and parameters only */
+    CS_FROM_ZERO = 64,     /* zero */
+    CS_FROM_THREAD = 128,  /* computed from thread numbers, clocks and the like too */
+    CS_FROM_COMPUTED = 256,
+    CS_FROM_STAGED = 512,   /* went through shared memory or another lane */
+    CS_FROM_FOREIGN = 1024, /* only the lower half is what is said; the upper one is left over from something else */
+    CS_FROM_LOADED = CS_FROM_BYTE | CS_FROM_HALF | CS_FROM_WORD | CS_FROM_PIECE,
+    CS_FROM_DATA = CS_FROM_LOADED | CS_FROM_CAST,
+    CS_FROM_TAINTED = CS_FROM_DATA | CS_FROM_COMPUTED
+};
+
+struct cs_origin {
+    uint64_t expression;
+    uint16_t from; /* 0: never written */
+};
+
+/* What a register holds. While the predicate `guard` (as in cs_value) holds, it is `guarded`. */
+struct cs_datum {
+    uint64_t expression, guarded_expression;
+    uint16_t from, guarded_from;
+    uint16_t guard;
+    bool unguardable; /* no guard is to be set at this join again */
+};
+
+struct cs_data_state {
+    struct cs_datum *values; /* as in a state of the address pass: general registers, then uniform ones */
+    uint16_t tainted;        /* predicates that depend on loaded values; bits as in cs_instruction */
+    uint16_t fact;           /* a guard that is known to hold; 0: none */
+};
+
+/* A number that stands for something that is not computed from anything else. */
+uint64_t cs_class_symbol(uint64_t kind, uint64_t a, uint64_t b);
+enum { CS_SYMBOL_CONSTANT = 1, CS_SYMBOL_SPECIAL, CS_SYMBOL_RESULT, CS_SYMBOL_MEMORY, CS_SYMBOL_JOIN, CS_SYMBOL_TURNS };
+
+/* What lies in memory at an address (an expression); size: CS_FROM_BYTE, _HALF or _WORD. */
+static inline uint64_t cs_class_memory(uint64_t address, unsigned size)
+{
+    return cs_class_symbol(CS_SYMBOL_MEMORY, address, size);
+}
+
+static inline uint64_t cs_class_parameter(const struct cs_flow *flow, uint32_t offset)
+{
+    return cs_class_symbol(CS_SYMBOL_CONSTANT, 0, flow->kernel->parameter_base + offset);
+}
+
+/* Whether the predicate is tainted; 0 is no predicate. */
+bool cs_class_guard_tainted(const struct cs_data_state *state, uint16_t guard);
+/* Whether the condition at bit 87, of selections and comparisons, is. */
+bool cs_class_condition_tainted(const struct cs_data_state *state, const struct cs_instruction *in);
+struct cs_datum *cs_class_register(const struct cs_flow *flow, const struct cs_data_state *state, bool uniform,
+                                   unsigned number);
+/* An operand as an instruction under the guard sees it. */
+struct cs_datum cs_class_operand(const struct cs_flow *flow, const struct cs_data_state *state,
+                                 const struct cs_operand *operand, unsigned word, uint16_t guard);
+/* Writes result word i. Returns whether data (CS_FROM_DATA) was written. */
+bool cs_class_write(const struct cs_flow *flow, struct cs_data_state *state, uint32_t index, unsigned i,
+                    struct cs_datum value);
+/* What an instruction without memory does to the state. Returns whether it wrote data. */
+bool cs_class_transfer(const struct cs_flow *flow, struct cs_data_state *state, uint32_t index);
+/* The guards of what was known under predicates that the instruction writes are forgotten; taint is set. */
+void cs_class_predicates(const struct cs_flow *flow, struct cs_data_state *state, uint32_t index);
+/* From here on the guard holds. */
+void cs_class_assume(const struct cs_flow *flow, struct cs_data_state *state, uint16_t guard);
+
+#endif
