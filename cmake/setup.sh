@@ -16,7 +16,8 @@ fail() {
 # Debian's names of what the build and the programs need.
 # shellcheck disable=SC2034 # for those who source this
 build_packages=(gcc g++ cmake ninja-build pkg-config patchelf binutils
-    libunwind-dev libdw-dev libelf-dev libjansson-dev libxxhash-dev liblz4-dev libzstd-dev libcmocka-dev python3)
+    libunwind-dev libdw-dev libelf-dev libjansson-dev libxxhash-dev liblz4-dev libzstd-dev libiberty-dev
+    libcmocka-dev python3)
 
 # The compiler, the runtime and CUPTI as the Python registry has them, one release of CUDA. cuBLAS, half a gigabyte, is of
 # use only where there is a GPU.

@@ -53,6 +53,12 @@ int cs_kernels_read(const uint8_t *bytes, size_t size, struct cs_kernel_reader *
 int cs_kernels_unpack(const uint8_t *bytes, const struct cs_image *image, const uint8_t **unpacked, size_t *size,
                       uint8_t **owned, struct cs_error *error);
 
+/*
+ * The name as it is written in C++, with its parameters; the name itself where it is none or too long to be read. The
+ * caller frees it; NULL when memory is out.
+ */
+char *cs_kernels_demangle(const char *mangled);
+
 /* One kernel as a block of text. */
 void cs_kernels_print_text(FILE *stream, const struct cs_kernel_entry *entry);
 

@@ -1,21 +1,16 @@
 /*
  * kernels_read.c - from a file's bytes to the summaries of its kernels, one image at a time. One thread.
  */
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/command/kernels.h"
-
-/* __cxa_demangle's form */
-typedef char *demangle_fn(const char *name, char *buffer, size_t *size, int *status);
 
 /* An image that is open. */
 struct open_image {
     const struct cs_image *image;
     struct cs_cubin *cubin;
     struct cs_kernel_reader *reader;
-    demangle_fn *demangle;
 };
 
 /* What goes wrong in an image is said with its place in the file. */
@@ -25,16 +20,6 @@ static int fail_in(const struct cs_image *image, const struct cs_error *cause, s
         return cs_fail(error, "%s", cause->message);
     return cs_fail(error, "offset %zu: image for sm_%u%s: %.180s", image->offset, image->architecture,
                    image->packing == CS_PACKING_NONE ? "" : ", unpacked", cause->message);
-}
-
-static char *demangled(const struct open_image *open, const char *mangled)
-{
-    int status = -1;
-    char *name = open->demangle && strncmp(mangled, "_Z", 2) == 0 ? open->demangle(mangled, NULL, NULL, &status) : NULL;
-    if (name && status == 0)
-        return name;
-    free(name);
-    return strdup(mangled);
 }
 
 static bool is_wanted(const struct cs_kernel_reader *reader, const char *mangled, const char *name)
@@ -47,7 +32,7 @@ static int read_kernel(const struct open_image *open, size_t number, struct cs_e
     struct cs_kernel_summary summary;
     struct cs_error cause;
     const char *mangled = cs_cubin_kernel_name(open->cubin, number);
-    char *name = demangled(open, mangled);
+    char *name = cs_kernels_demangle(mangled);
     int status = 0;
     if (!name)
         return cs_fail(error, "out of memory for a name");
@@ -126,17 +111,12 @@ int cs_kernels_read(const uint8_t *bytes, size_t size, struct cs_kernel_reader *
     int status = 0;
     if (cs_container_images(bytes, size, &images, &count, error) != 0)
         return -1;
-    /* The C++ run time's own, as the reports' call stacks use it. */
-    void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-    struct open_image open = {.reader = reader,
-                              .demangle = library ? (demangle_fn *)dlsym(library, "__cxa_demangle") : NULL};
+    struct open_image open = {.reader = reader};
     for (size_t i = 0; i < count && status == 0; i++) {
         open.image = &images[i];
         status = read_image(bytes, &open, error);
         tell_progress(&open, 1, 1);
     }
-    if (library)
-        dlclose(library);
     free(images);
     return status;
 }

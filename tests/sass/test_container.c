@@ -228,6 +228,39 @@ static void files_of_nvcc_are_read(void **state)
     }
 }
 
+static void check_name(const char *mangled, const char *begins)
+{
+    char *name = cs_kernels_demangle(mangled);
+    assert_non_null(name);
+    if (strncmp(name, begins, strlen(begins)) != 0)
+        fail_msg("%.200s: expected \"%s\", found \"%.200s\"", mangled, begins, name);
+    free(name);
+}
+
+static void names_are_read_within_bounds(void **state)
+{
+    (void)state;
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char name[16384] = "_Z1fI";
+    for (int i = 0; i < 300; i++)
+        strcat(name, "2abI");
+    strcat(name, "i");
+    for (int i = 0; i < 300; i++)
+        strcat(name, "E");
+    strcat(name, "EvT_");
+    check_name(name, "void f<ab<ab<ab<"); /* longer than the C++ run time reads */
+    strcpy(name, "_Z1f1AIiiE");
+    for (int i = 0; i < 36; i++)
+        sprintf(name + strlen(name), "S_IS%c_S%c_E", digits[i], digits[i]);
+    check_name(name, "_Z1f1AIiiES_IS0_S0_E"); /* 2^36 times A: left as it is */
+    strcpy(name, "_Z");
+    memset(name + 2, 'P', sizeof name - 3);
+    check_name(name, "_ZPPPP");
+    check_name("_Z", "_Z");
+    check_name("", "");
+    check_name("main", "main");
+}
+
 static void damage_is_named_with_its_offset(void **state)
 {
     static const struct {
@@ -356,6 +389,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(kernels_are_the_same_however_their_image_is_packed),
         cmocka_unit_test(containers_and_entries_follow_one_another),
         cmocka_unit_test(files_of_nvcc_are_read),
+        cmocka_unit_test(names_are_read_within_bounds),
         cmocka_unit_test(damage_is_named_with_its_offset),
         cmocka_unit_test(files_cut_short_are_refused),
         cmocka_unit_test(flipped_bytes_end_in_an_error_or_in_kernels),
