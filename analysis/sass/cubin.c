@@ -13,8 +13,9 @@
 
 enum {
     EM_CUDA_MACHINE = 190,
-    STO_CUDA_ENTRY = 0x10,  /* st_other of a kernel */
-    ABI_WITH_WIDE_FLAGS = 8 /* EI_ABIVERSION from which on the architecture is in bits 8..15 of e_flags */
+    STO_CUDA_ENTRY = 0x10,            /* st_other of a kernel */
+    SHARED_MEMORY = SHT_LOPROC + 0xa, /* type of .nv_debug.shared: a size, and no bytes of the image */
+    ABI_WITH_WIDE_FLAGS = 8           /* EI_ABIVERSION from which on the architecture is in bits 8..15 of e_flags */
 };
 
 uint16_t cs_read16(const uint8_t *p)
@@ -83,7 +84,8 @@ static int read_sections(struct cs_cubin *cubin, Elf *elf, struct cs_error *erro
         section->link = header.sh_link;
         section->info = header.sh_info;
         name_offsets[i] = header.sh_name;
-        if (header.sh_type == SHT_NOBITS || header.sh_type == SHT_NULL || header.sh_size == 0)
+        if (header.sh_type == SHT_NOBITS || header.sh_type == SHT_NULL || header.sh_type == SHARED_MEMORY ||
+            header.sh_size == 0)
             continue;
         if (header.sh_offset > cubin->size || header.sh_size > cubin->size - header.sh_offset)
             status = cs_fail(error, "cubin: offset %llu: section %zu of %llu bytes ends behind the image (%zu bytes)",
