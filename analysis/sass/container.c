@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { MACHINE_CUDA = 190, KIND_PTX = 1, KIND_ELF = 2, FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, PADDING_STEP = 4 };
+enum { SHARED_MEMORY = SHT_LOPROC + 0xa }; /* in cubins: .nv_debug.shared */
 
 #define CONTAINER_MAGIC 0xba55ed50u
 
@@ -169,12 +170,17 @@ static int read_ehdr(const struct finder *f, Elf64_Ehdr *header)
     return 0;
 }
 
+/* Whether the section is a range of the file. */
+static bool has_bytes(const Elf64_Shdr *section)
+{
+    return section->sh_type != SHT_NOBITS && section->sh_type != SHT_NULL && section->sh_type != SHARED_MEMORY;
+}
+
 static int read_section(const struct finder *f, const struct sections *sections, size_t index, Elf64_Shdr *section)
 {
     size_t at = sections->at + index * sections->stride;
     memcpy(section, f->bytes + at, sizeof *section);
-    if (section->sh_type != SHT_NOBITS && section->sh_type != SHT_NULL &&
-        (section->sh_offset > f->size || section->sh_size > f->size - section->sh_offset))
+    if (has_bytes(section) && (section->sh_offset > f->size || section->sh_size > f->size - section->sh_offset))
         return cs_fail(
             f->error, "offset %zu: ELF section %zu: expected it within the file's %zu bytes, found %llu bytes at %llu",
             at, index, f->size, (unsigned long long)section->sh_size, (unsigned long long)section->sh_offset);
@@ -213,7 +219,7 @@ static bool holds_fat_binaries(const struct finder *f, const struct sections *se
 {
     static const char *const called[] = {".nv_fatbin", "__nv_relfatbin"};
     const Elf64_Shdr *names = &sections->names;
-    if (section->sh_type == SHT_NOBITS || names->sh_type == SHT_NOBITS || section->sh_name >= names->sh_size)
+    if (!has_bytes(section) || !has_bytes(names) || section->sh_name >= names->sh_size)
         return false;
     const char *name = (const char *)f->bytes + names->sh_offset + section->sh_name;
     size_t room = (size_t)(names->sh_size - section->sh_name);

@@ -228,6 +228,45 @@ static void files_of_nvcc_are_read(void **state)
     }
 }
 
+/* The first row of that type in the section table of an ELF file, and where it lies. */
+static size_t find_row(const uint8_t *elf, uint32_t type, Elf64_Shdr *row)
+{
+    Elf64_Ehdr header;
+    memcpy(&header, elf, sizeof header);
+    for (size_t i = 0; i < header.e_shnum; i++) {
+        size_t at = header.e_shoff + i * sizeof *row;
+        memcpy(row, elf + at, sizeof *row);
+        if (row->sh_type == type)
+            return at;
+    }
+    fail_msg("no section of type %u", type);
+    return 0;
+}
+
+static void sections_without_bytes_may_have_any_size(void **state)
+{
+    (void)state;
+    Elf64_Shdr row;
+    size_t at = find_row(cubin.bytes, SHT_NOTE, &row);
+    uint8_t *copy = malloc(cubin.size);
+    assert_non_null(copy);
+    memcpy(copy, cubin.bytes, cubin.size);
+    row.sh_size = UINT32_MAX;
+    row.sh_type = SHT_LOPROC + 0xa; /* shared memory, as NCCL's cubins have it */
+    memcpy(copy + at, &row, sizeof row);
+    must_read(copy, cubin.size);
+    free(copy);
+    struct builder b = container(), elf = host(".nv_fatbin", &b);
+    at = find_row(elf.bytes, SHT_STRTAB, &row);
+    row.sh_type = SHT_NULL; /* the section of the names: then there are none */
+    row.sh_offset = UINT64_MAX / 2;
+    row.sh_size = UINT64_MAX / 2;
+    memcpy(elf.bytes + at, &row, sizeof row);
+    must_refuse(&elf, "expected a section .nv_fatbin");
+    free(elf.bytes);
+    free(b.bytes);
+}
+
 static void check_name(const char *mangled, const char *begins)
 {
     char *name = cs_kernels_demangle(mangled);
@@ -389,6 +428,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(kernels_are_the_same_however_their_image_is_packed),
         cmocka_unit_test(containers_and_entries_follow_one_another),
         cmocka_unit_test(files_of_nvcc_are_read),
+        cmocka_unit_test(sections_without_bytes_may_have_any_size),
         cmocka_unit_test(names_are_read_within_bounds),
         cmocka_unit_test(damage_is_named_with_its_offset),
         cmocka_unit_test(files_cut_short_are_refused),
