@@ -102,6 +102,7 @@ void cs_analysis_event(struct cs_analysis *analysis, const struct cs_event *even
     if (!valid(event))
         return;
     analysis->sequence = event->sequence;
+    analysis->stream = event->stream;
     handlers[event->kind].handle(analysis, event);
 }
 

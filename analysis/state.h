@@ -35,12 +35,14 @@ struct cs_analysis {
     struct cs_device devices[CS_DEVICES_MAX]; /* by ordinal */
 
     uint64_t sequence; /* of the event that is being worked on */
+    uint64_t stream;   /* of the same */
     uint64_t events;
     bool ended; /* CS_EVENT_END came */
 
     /* the launch that is being worked on: what it accesses (launch.c) */
     struct cs_object **accessed;
     size_t accessed_count, accessed_capacity;
+    bool host_memory_passed; /* it was given an address of memory that the host can write */
 };
 
 /* objects/life.c */

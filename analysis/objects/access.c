@@ -6,12 +6,21 @@
 #include "analysis/objects/map.h"
 #include "analysis/state.h"
 
+static void note_stream(const struct cs_analysis *analysis, struct cs_object *object)
+{
+    object->read_elsewhere |= object->read && object->read_stream != analysis->stream;
+    if (!object->read)
+        object->read_stream = analysis->stream;
+    object->read = true;
+}
+
 void cs_access_read(struct cs_analysis *analysis, struct cs_object *object, const struct cs_span *span,
                     const struct cs_actor *actor)
 {
     cs_ledger_read(analysis, object, span, actor);
     object->reader = *actor;
     object->used = true;
+    note_stream(analysis, object);
 }
 
 static void note_write(struct cs_object *object, const struct cs_actor *actor)

@@ -151,6 +151,9 @@ static void apply_copy(struct cs_analysis *analysis, const struct cs_copy *copy,
         from->object->copied_on = true;
     if (pending)
         cs_ledger_open(pending);
+    /* The hooks look for addresses in what the call itself says comes from the host. */
+    if (actor->kind == CS_ACTOR_UPLOAD && copy->src.space == CS_SPACE_UNKNOWN)
+        analysis->unseen.escaped_all = copy->head.sequence;
 }
 
 void cs_on_copy(struct cs_analysis *analysis, const struct cs_event *event)

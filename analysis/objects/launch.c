@@ -48,7 +48,10 @@ static void through_pointer(struct cs_analysis *analysis, uint64_t word, uint32_
         analysis->unseen.unknown_addresses++;
     else if (object->pooled)
         cs_access_stray(analysis, object);
-    else if (object->allocator != CS_ALLOCATOR_HOST) {
+    else {
+        analysis->host_memory_passed |= cs_object_is_shared(object);
+        if (object->allocator == CS_ALLOCATOR_HOST)
+            return;
         cs_ledger_pointed(analysis, object, word);
         add_access(analysis, object, access);
     }
@@ -153,6 +156,7 @@ void cs_on_launch(struct cs_analysis *analysis, const struct cs_event *event)
     struct cs_kernel *kernel = actor.kernel == UINT32_MAX ? NULL : analysis->kernels.kernels[actor.kernel];
     bool captured = event->flags & CS_FLAG_CAPTURED;
     analysis->accessed_count = 0;
+    analysis->host_memory_passed = false;
     enum cs_gap gap = kernel ? collect(analysis, launch, kernel) : CS_GAP_UNNAMED;
     if (captured) {
         record(analysis, gap || kernel->opaque_read || kernel->opaque_write);
@@ -163,6 +167,9 @@ void cs_on_launch(struct cs_analysis *analysis, const struct cs_event *event)
         not_understood(analysis, kernel, gap, &actor);
         return;
     }
+    /* Addresses that the host wrote into memory which both can reach were never copied, so nobody saw them. */
+    if (analysis->host_memory_passed && (kernel->opaque_read || kernel->opaque_write))
+        analysis->unseen.escaped_all = event->sequence;
     if (kernel->opaque_read)
         analysis->unseen.opaque_read = actor;
     if (kernel->opaque_write)

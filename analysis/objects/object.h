@@ -46,6 +46,9 @@ struct cs_object {
     bool copied_on;                  /* it was the source of a device-to-device copy */
     struct cs_actor writer, reader;  /* the last ones */
 
+    uint64_t read_stream;      /* the stream of the first read... */
+    bool read, read_elsewhere; /* ...if there was one; and whether another stream read it, too */
+
     uint64_t escaped; /* since when any kernel that follows loaded addresses may reach it; 0: not */
     uint64_t graphed; /* since when a recorded graph may touch it; 0: not */
     uint64_t strayed; /* of a pooled allocation: when something last touched it outside all blocks */
@@ -58,5 +61,11 @@ struct cs_object {
     struct cs_pending *born;               /* the open copy that was the first to write here */
     struct cs_object *origins[CS_ORIGINS]; /* references: whose bytes came here by copies, nearest first */
 };
+
+/* Memory that the host can write without a call that anybody sees. */
+static inline bool cs_object_is_shared(const struct cs_object *object)
+{
+    return object->allocator == CS_ALLOCATOR_HOST || object->allocator == CS_ALLOCATOR_MANAGED;
+}
 
 #endif

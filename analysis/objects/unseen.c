@@ -115,5 +115,6 @@ void cs_on_blind_end(struct cs_analysis *analysis, const struct cs_event *event)
 void cs_on_lost(struct cs_analysis *analysis, const struct cs_event *event)
 {
     analysis->unseen.lost += ((const struct cs_lost *)event)->count;
+    analysis->unseen.graph_reaches_all = true; /* it may have been recorded into a graph */
     cs_unseen_everything(analysis, CS_WHY_LOST, NULL);
 }

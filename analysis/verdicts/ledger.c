@@ -107,6 +107,14 @@ static bool tell(struct cs_analysis *analysis, struct cs_pending *copy, enum cs_
     return true;
 }
 
+/* Where the destination holds more than the copied bytes, the source would have to hold that, too. */
+static struct cs_span watched(const struct cs_copied *copied)
+{
+    const struct cs_object *from = copied->source, *to = copied->destination;
+    struct cs_span all_to = cs_span_run(to->address, to->size);
+    return cs_span_covers(&copied->to, &all_to) ? copied->from : cs_span_run(from->address, from->size);
+}
+
 static struct cs_pending *new_record(const struct cs_copied *copied)
 {
     bool room = copied->source->unread_count < CS_LEDGER_UNREAD_MAX;
@@ -117,6 +125,7 @@ static struct cs_pending *new_record(const struct cs_copied *copied)
     copy->destination = cs_object_hold(copied->destination);
     copy->from = copied->from;
     copy->to = copied->to;
+    copy->watched = watched(copied);
     copy->sequence = copied->actor.sequence;
     copy->writer = copied->source->writer;
     return copy;
@@ -196,7 +205,7 @@ void cs_ledger_read(struct cs_analysis *analysis, struct cs_object *object, cons
 {
     for (struct cs_pending *copy = object->unread, *next; copy; copy = next) {
         next = copy->next;
-        if (!span || cs_span_overlap(span, &copy->from))
+        if (!span || cs_span_overlap(span, &copy->watched))
             source_read(analysis, copy, actor);
     }
     if (object->born)

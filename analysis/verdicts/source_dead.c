@@ -10,7 +10,9 @@
  * - (c) no kernel accessed both sides with a write on one of them;
  * - (d) the bytes never came back from the destination into the source;
  * - (e) the two are different memory of one device;
- * - (f) nothing that cannot be followed may have touched either side in the meantime.
+ * - (f) nothing that cannot be followed may have touched either side in the meantime;
+ * - (g) the source was read on one stream only, the copy's: else the copy may keep a later write from overtaking a
+ * read.
  *
  * A kernel's write to the source does not save it: it only makes the old bytes unreadable.
  */
@@ -64,7 +66,14 @@ static struct cs_outcome born_for_this(const struct cs_analysis *analysis, const
 
 static bool on_two_devices(const struct cs_object *a, const struct cs_object *b)
 {
-    return a->device != b->device && a->device != CS_DEVICE_UNKNOWN && b->device != CS_DEVICE_UNKNOWN;
+    return a->device != b->device || a->device == CS_DEVICE_UNKNOWN;
+}
+
+/* What goes on in the destination could overtake a read of the source on another stream; the copy may be there for
+ * that. */
+static bool read_on_two_streams(const struct cs_object *source)
+{
+    return source->read_elsewhere;
 }
 
 /* (e), (f) for the copy itself, then (a) */
@@ -109,7 +118,8 @@ static bool was_followed_address_nearby(const struct cs_analysis *analysis, cons
 }
 
 /*
- * Proven: every access, extent and lifetime is exact. Likely: mapped memory, whose extent is that of a mapping; or a
+ * Proven: every access, extent and lifetime is exact. Likely: mapped memory, whose extent is that of a mapping; a
+ * destination that is larger than the source, by what seems to be the allocator's rounding; or a
  * kernel ran that follows addresses in memory and none is known to lead here. Possible: the source is far larger than
  * what was copied, and freeing it may be what the copy is for; or it is managed memory, which the host may read unseen.
  */
@@ -118,7 +128,7 @@ static enum cs_confidence confidence(const struct cs_analysis *analysis, const s
     const struct cs_object *from = copy->source, *to = copy->destination;
     if (from->size / 2 > to->size || from->allocator == CS_ALLOCATOR_MANAGED)
         return CS_CONFIDENCE_POSSIBLE;
-    if (from->allocator == CS_ALLOCATOR_MAPPED || to->allocator == CS_ALLOCATOR_MAPPED ||
+    if (from->allocator == CS_ALLOCATOR_MAPPED || to->allocator == CS_ALLOCATOR_MAPPED || to->size > from->size ||
         was_followed_address_nearby(analysis, copy))
         return CS_CONFIDENCE_LIKELY;
     return CS_CONFIDENCE_PROVEN;
@@ -131,6 +141,8 @@ static struct cs_outcome source_is_dead(const struct cs_analysis *analysis, cons
     enum cs_why unseen = cs_unseen_touched(analysis, copy->source, copy->sequence, &who);
     if (unseen)
         return cs_stands(unseen, &who);
+    if (read_on_two_streams(copy->source))
+        return cs_stands(CS_WHY_TWO_STREAMS, NULL);
     return (struct cs_outcome){.decision = CS_DECISION_REDUNDANT, .confidence = confidence(analysis, copy)};
 }
 

@@ -61,6 +61,8 @@ struct cs_pending {
     struct cs_pending *next, *previous;     /* in source->unread, while nothing has read the source */
     bool listed;                            /* it is in source->unread */
     struct cs_span from, to;
+    struct cs_span
+        watched; /* reads of the source that count: of what was copied, or, where the destination holds more, of all */
     uint64_t sequence;
     uint32_t site;            /* index in the ledger */
     uint64_t read_again;      /* when the source was read again; 0: not yet */

@@ -22,6 +22,8 @@ static void *begin(struct stream *stream, void *record, size_t size, enum cs_eve
     event->sequence = ++stream->sequence;
     event->stack = stream->stack;
     event->thread = 1;
+    event->stream = stream->on_stream;
+    event->device = stream->on_device;
     return record;
 }
 

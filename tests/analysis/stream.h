@@ -21,6 +21,8 @@ struct stream {
     uint64_t sequence;
     uint32_t stack, correlation; /* for the next events */
     uint16_t flags;
+    uint64_t on_stream; /* the CUDA stream, and the device */
+    uint32_t on_device;
 };
 
 /* A fresh analysis with one sm_90 device of 1e12 bytes a second and a process definition. Forgets kernels and stacks.

@@ -204,7 +204,8 @@ static enum fate fate_of_source(int index)
         const struct happening *it = &history[i];
         if (destination_lives && (is_hazard(it, copy) || is_return(it, copy)))
             return SAVED;
-        if (!overwritten && reads(it, copy->a, copy->from, copy->bytes))
+        bool whole = copy->bytes == SIZE;
+        if (!overwritten && reads(it, copy->a, whole ? copy->from : 0, whole ? copy->bytes : SIZE))
             return SAVED;
         destination_lives &= !ends_destination(it, copy);
         if (!overwritten && it->what == FREE && it->a == copy->a)

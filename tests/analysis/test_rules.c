@@ -529,6 +529,56 @@ static void managed_memory_that_the_host_may_read_is_only_possible(void **state)
     confidence_of(stream, "possible");
 }
 
+/* ---- (g) and the other sides of (a), (e) and (f) ---- */
+
+static void a_source_that_another_stream_reads_is_not_judged(void **state)
+{
+    struct stream *stream = *state;
+    prepare(stream);
+    stream->on_stream = 2;
+    LAUNCH(stream, READ, A);
+    stream->on_stream = 1;
+    copy_ab(stream);
+    unblock(stream, A);
+    expect(stream, "not judged");
+}
+
+static void blocks_whose_device_is_not_known_are_not_judged(void **state)
+{
+    struct stream *stream = *state;
+    stream->on_device = CS_DEVICE_UNKNOWN;
+    prepare(stream);
+    copy_ab(stream);
+    unblock(stream, A);
+    expect(stream, "not judged");
+}
+
+static void the_rest_of_a_source_that_is_needed_keeps_it_from_standing_in(void **state)
+{
+    struct stream *stream = *state;
+    stream_alloc(stream, P, MIB, CS_ALLOCATOR_PLAIN);
+    stream_alloc(stream, Q, MIB, CS_ALLOCATOR_PLAIN);
+    at_line(stream, LINE);
+    stream_copy(stream, Q, P, MIB / 2);
+    at_line(stream, 9);
+    stream_upload(stream, Q + MIB / 2, MIB / 2);
+    stream_download(stream, P + MIB / 2, MIB / 2);
+    stream_free(stream, P, CS_ALLOCATOR_PLAIN);
+    expect(stream, "not judged");
+}
+
+static void a_lost_event_may_have_been_recorded_into_a_graph(void **state)
+{
+    struct stream *stream = *state;
+    stream_simple(stream, CS_EVENT_CAPTURE_BEGIN);
+    stream_lost(stream, 1);
+    stream_simple(stream, CS_EVENT_CAPTURE_END);
+    prepare_and_copy(stream);
+    stream_simple(stream, CS_EVENT_GRAPH_LAUNCH);
+    unblock(stream, A);
+    expect(stream, "not judged");
+}
+
 /* ---- whose code made the copy ---- */
 
 static void what_a_librarys_own_thread_copies_is_a_remark(void **state)
@@ -589,6 +639,10 @@ int main(void)
         TEST(a_small_part_kept_of_a_large_buffer_is_only_possible_and_not_counted),
         TEST(managed_memory_that_the_host_may_read_is_only_possible),
         TEST(what_a_librarys_own_thread_copies_is_a_remark),
+        TEST(a_source_that_another_stream_reads_is_not_judged),
+        TEST(blocks_whose_device_is_not_known_are_not_judged),
+        TEST(the_rest_of_a_source_that_is_needed_keeps_it_from_standing_in),
+        TEST(a_lost_event_may_have_been_recorded_into_a_graph),
     };
     return cmocka_run_group_tests_name("rules", tests, NULL, NULL);
 }
