@@ -53,6 +53,7 @@ uint32_t cs_class_of(struct cs_flow *flow, const struct cs_kernel_summary *summa
     }
     free(pass.nodes);
     free(pass.edges);
+    free(pass.checks);
     free(pass.node_of);
     free(pass.queued);
     return class;

@@ -39,12 +39,28 @@ static uint64_t address_of(const struct cs_class_pass *pass, const struct cs_dat
     return address + (uint64_t)(int64_t)in->offset;
 }
 
+/* The value of a word to be stored to global memory: a zero that a check keeps from being stored is left out. */
+static struct cs_datum checked(const struct cs_class_pass *pass, const struct cs_data_state *state,
+                               const struct cs_instruction *in, struct cs_datum value)
+{
+    uint16_t own = cs_class_check(state, cs_flow_guard(in));
+    bool same = cs_class_same_check(pass, value.check, own) || cs_class_same_check(pass, value.check, state->known);
+    if (value.from & CS_FROM_CHECKED && same)
+        value.from &= (uint16_t)~CS_FROM_CHECKED;
+    return value;
+}
+
 /* What a value of that origin is in memory, once stored with that size. */
 static unsigned settled(struct cs_class_pass *pass, unsigned from, unsigned size)
 {
     unsigned loaded = from & CS_FROM_LOADED;
-    if (from & CS_FROM_FOREIGN)
-        from = size == CS_FROM_WORD ? CS_FROM_COMPUTED : from & ~(unsigned)CS_FROM_FOREIGN;
+    if (from & CS_FROM_CHECKED)
+        from = (from & ~(unsigned)CS_FROM_CHECKED) | CS_FROM_ZERO;
+    if (size == CS_FROM_WORD && from == (CS_FROM_ZERO | CS_FROM_FOREIGN | CS_FROM_UPPER))
+        return CS_FROM_CAST; /* the upper half of a pair of short floats is a float */
+    if (size == CS_FROM_WORD && from & CS_FROM_FOREIGN)
+        return CS_FROM_COMPUTED;
+    from &= ~(unsigned)(CS_FROM_FOREIGN | CS_FROM_UPPER);
     if (!loaded)
         return from;
     from &= ~(unsigned)CS_FROM_LOADED;
@@ -147,7 +163,7 @@ static void store(struct cs_class_pass *pass, struct cs_data_state *state, uint3
     uint64_t address = address_of(pass, state, in);
     pass->computes |= cs_class_guard_tainted(state, cs_flow_guard(in));
     for (unsigned i = 0; i < words_of(in); i++) {
-        struct cs_datum value = stored_word(pass, state, in, i);
+        struct cs_datum value = checked(pass, state, in, stored_word(pass, state, in, i));
         unsigned from = settled(pass, value.from, size);
         if (value.from == CS_FROM_ZERO && i % 2 == 1 && before & CS_FROM_DATA)
             from = CS_FROM_CAST; /* the upper half of a longer number */

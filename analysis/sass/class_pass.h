@@ -19,7 +19,9 @@ struct cs_join;
 struct cs_class_node {
     uint32_t index; /* of its first instruction */
     uint32_t first; /* the node that reached it first; CS_CLASS_EXIT: the kernel's beginning */
-    uint16_t first_fact, fact, tainted;
+    uint16_t first_fact, first_known, fact, tainted, nonzero, zero, known;
+    uint16_t checks[16];
+    bool several;        /* it was reached from more than one node */
     bool writes;         /* changes registers or shared memory */
     bool touches_data;   /* loads or stores global memory, or moves data */
     bool tainted_branch; /* a loaded value decides where control goes behind it */
@@ -29,6 +31,11 @@ struct cs_class_node {
 
 struct cs_edge {
     uint32_t from, to; /* nodes; to: CS_CLASS_EXIT where the kernel ends */
+};
+
+/* A comparison with a bound. */
+struct cs_check {
+    uint64_t kind, value, bound; /* expressions */
 };
 
 struct cs_class_pass {
@@ -41,6 +48,9 @@ struct cs_class_pass {
     size_t cursor;     /* nothing before it is queued */
     struct cs_edge *edges;
     size_t edge_count, edge_room;
+
+    struct cs_check *checks;
+    size_t check_count, check_room;
 
     uint16_t shared, local; /* origins of what lies in memory of a block or thread */
     bool contents_changed;
@@ -56,6 +66,10 @@ struct cs_class_pass {
 void cs_class_walk(struct cs_class_pass *pass);
 /* What an instruction does with memory. Returns whether data moves. */
 bool cs_class_access(struct cs_class_pass *pass, struct cs_data_state *state, uint32_t index);
+/* Remembers what comparison a predicate is, after the instruction that writes it. */
+void cs_class_note_check(struct cs_class_pass *pass, struct cs_data_state *state, uint32_t index);
+/* Whether what is done under the first check is done wherever something is done under the second. */
+bool cs_class_same_check(const struct cs_class_pass *pass, uint16_t first, uint16_t second);
 /* Whether loaded values decide whether data is moved; `strict`: or anything is written. After the walk. */
 bool cs_class_decided_by_data(const struct cs_class_pass *pass, bool strict);
 

@@ -49,9 +49,20 @@ static bool is_zero(struct cs_origin origin)
     return origin.from == CS_FROM_ZERO;
 }
 
+static unsigned predicate_of(uint16_t guard)
+{
+    return (guard & 7) + (guard & 16 ? 8 : 0);
+}
+
+uint16_t cs_class_check(const struct cs_data_state *state, uint16_t guard)
+{
+    uint16_t check = guard ? state->checks[predicate_of(guard)] : 0;
+    return check && guard & OPPOSITE ? check ^ 1 : check;
+}
+
 bool cs_class_guard_tainted(const struct cs_data_state *state, uint16_t guard)
 {
-    return guard && state->tainted >> ((guard & 7) + (guard & 16 ? 8 : 0)) & 1;
+    return guard && state->tainted >> predicate_of(guard) & 1;
 }
 
 struct cs_datum *cs_class_register(const struct cs_flow *flow, const struct cs_data_state *state, bool uniform,
@@ -64,7 +75,7 @@ struct cs_datum *cs_class_register(const struct cs_flow *flow, const struct cs_d
 
 static struct cs_datum seen_under(struct cs_datum value, uint16_t guard)
 {
-    return guard && value.guard == guard ? datum(value.guarded_from, value.guarded_expression) : value;
+    return guard && (value.guard & ~CS_NO_GUARD) == guard ? datum(value.guarded_from, value.guarded_expression) : value;
 }
 
 static struct cs_datum constant_word(unsigned bank, uint32_t offset)
@@ -114,7 +125,15 @@ bool cs_class_write(const struct cs_flow *flow, struct cs_data_state *state, uin
         old = datum(old.guarded_from, old.guarded_expression); /* written on both sides of the predicate */
     bool chosen = old.from && cs_class_guard_tainted(state, guard);
     uint64_t either = cs_class_symbol(CS_SYMBOL_RESULT, index, i);
+    uint16_t check = cs_class_check(state, guard);
     *target = datum(old.from | value.from | (chosen ? CS_FROM_COMPUTED : 0), old.from ? either : value.expression);
+    if (cs_class_cleared(old.from) && check && !chosen && value.from & CS_FROM_DATA &&
+        !(value.from & CS_FROM_CHECKED)) {
+        target->from = value.from | CS_FROM_CHECKED;
+        target->check = check;
+    } else if (old.from & CS_FROM_CHECKED) {
+        target->check = old.check;
+    }
     if (guard && i < in->count) {
         target->guard = guard;
         target->guarded_from = value.from;
@@ -129,6 +148,8 @@ void cs_class_assume(const struct cs_flow *flow, struct cs_data_state *state, ui
     for (uint32_t i = 0; guard && i < count; i++)
         state->values[i] = seen_under(state->values[i], guard);
     state->fact = guard;
+    if (cs_class_check(state, guard))
+        state->known = cs_class_check(state, guard);
 }
 
 /* ---- predicates ---- */
@@ -157,21 +178,60 @@ static bool any_input_tainted(const struct cs_flow *flow, const struct cs_data_s
                       predicate_tainted(state, in->guard_uniform, (unsigned)field(in, 68, 3))));
 }
 
+/*
+ * Whether the predicate of a comparison with zero is true where a loaded value is not zero (then nonzero), or is
+ * (zero). Several such may be joined, as for the two parts of a complex number.
+ */
+static void compare_with_zero(const struct cs_flow *flow, struct cs_data_state *state, const struct cs_instruction *in)
+{
+    enum {
+        ISETP = 0x00c,
+        FSETP = 0x00b,
+        DSETP = 0x02a,
+        HSETP2 = 0x034,
+        LOP3 = 0x012,
+        EQUAL = 2,
+        NOT_EQUAL = 5,
+        NEU = 13
+    };
+    uint16_t guard = cs_flow_guard(in), bit = (uint16_t)(1u << field(in, 81, 3)), nonzero = state->nonzero;
+    struct cs_datum a = cs_class_operand(flow, state, &in->a, 0, guard);
+    struct cs_datum b = cs_class_operand(flow, state, &in->b, 0, guard);
+    bool integer = in->code == ISETP, compares = integer || in->code == FSETP || in->code == DSETP;
+    unsigned how = (unsigned)field(in, 76, integer ? 3 : 4), other = (unsigned)field(in, 87, 3);
+    bool inverted = field(in, 90, 1), or = field(in, 74, 2) == 1, alone = other == CS_PT && !inverted && ! or ;
+    bool other_nonzero = other != CS_PT && nonzero >> other & 1 && !inverted;
+    bool other_zero = other != CS_PT && state->zero >> other & 1 && !inverted;
+    state->nonzero &= (uint16_t)~in->predicates;
+    state->zero &= (uint16_t)~in->predicates;
+    if (guard || in->opcode->uniform)
+        return;
+    bool masks = in->code == LOP3 && field(in, 72, 8) == LUT_AND && b.from == CS_FROM_CONSTANT;
+    bool data = a.from & CS_FROM_DATA && !(a.from & CS_FROM_COMPUTED);
+    if (!data || !(masks || (compares && b.from == CS_FROM_ZERO)))
+        return;
+    if (masks || ((how == NOT_EQUAL || how == NEU) && (alone || (or &&other_nonzero))))
+        state->nonzero |= bit;
+    else if (how == EQUAL && (alone || (! or &&other_zero)))
+        state->zero |= bit;
+}
+
 void cs_class_predicates(const struct cs_flow *flow, struct cs_data_state *state, uint32_t index)
 {
     const struct cs_instruction *in = &flow->instructions[index];
     bool tainted = any_input_tainted(flow, state, in);
+    compare_with_zero(flow, state, in);
     if (in->guard == CS_PT && !tainted)
         state->tainted &= (uint16_t)~in->predicates;
     if (tainted)
         state->tainted |= in->predicates;
     uint32_t count = flow->register_count + flow->uniform_count;
     for (uint32_t i = 0; i < count; i++) {
-        uint16_t guard = state->values[i].guard;
-        if (guard && in->predicates >> ((guard & 7) + (guard & 16 ? 8 : 0)) & 1)
+        uint16_t guard = state->values[i].guard & ~CS_NO_GUARD;
+        if (guard && in->predicates >> predicate_of(guard) & 1)
             state->values[i].guard = 0;
     }
-    if (state->fact && in->predicates >> ((state->fact & 7) + (state->fact & 16 ? 8 : 0)) & 1)
+    if (state->fact && in->predicates >> predicate_of(state->fact) & 1)
         state->fact = 0;
 }
 
@@ -181,7 +241,8 @@ void cs_class_predicates(const struct cs_flow *flow, struct cs_data_state *state
 struct operation {
     const struct cs_instruction *in;
     uint32_t index;
-    bool chosen; /* it selects by a tainted predicate */
+    bool chosen;         /* it selects by a tainted predicate... */
+    bool truth, untruth; /* ...which says that a loaded value is not zero, or that it is */
     struct cs_origin a, b, c;
 };
 
@@ -224,13 +285,13 @@ static bool modified(const struct operation *o, bool b)
 /* Bytes of loaded values, moved; converted ones stay so. */
 static unsigned piece(unsigned from)
 {
-    from &= ~(unsigned)CS_FROM_FOREIGN;
+    from &= ~(unsigned)(CS_FROM_FOREIGN | CS_FROM_UPPER);
     return (from & ~(unsigned)CS_FROM_LOADED) | (from & CS_FROM_LOADED ? CS_FROM_PIECE : 0);
 }
 
 static unsigned cast(unsigned from)
 {
-    from &= ~(unsigned)CS_FROM_FOREIGN;
+    from &= ~(unsigned)(CS_FROM_FOREIGN | CS_FROM_UPPER);
     return from & CS_FROM_DATA ? (from & ~(unsigned)CS_FROM_DATA) | CS_FROM_CAST : from;
 }
 
@@ -440,6 +501,11 @@ static struct cs_origin permute(const struct operation *o)
     struct selection s = selection((unsigned)selector);
     unsigned a = taken(o->a.from, s.bytes[0], s.upper[0]), c = taken(o->c.from, s.bytes[1], s.upper[1]);
     unsigned foreign = CS_FROM_CONSTANT | CS_FROM_THREAD | CS_FROM_COMPUTED, used = a | c;
+    bool low_zero = (is_zero(o->a) && (selector & 0xff00) == 0x7600 && !(s.bytes[1] & ~UPPER_HALF)) ||
+                    (is_zero(o->c) && (selector & 0xff00) == 0x3200 && !(s.bytes[0] & ~UPPER_HALF));
+    unsigned upper = (o->a.from | o->c.from) & CS_FROM_LOADED ? CS_FROM_UPPER : 0;
+    if (low_zero && !s.signs)
+        return (struct cs_origin){function_of(o, 0), (uint16_t)(CS_FROM_ZERO | CS_FROM_FOREIGN | upper)};
     if (!(used & CS_FROM_DATA))
         return computed(o, 0);
     if (a & CS_FROM_DATA && c & foreign && !(c & CS_FROM_CAST) && !(s.bytes[1] & ~UPPER_HALF))
@@ -454,8 +520,18 @@ static struct cs_origin permute(const struct operation *o)
     return (struct cs_origin){function_of(o, 0), (uint16_t)(s.signs ? cast(used) : used)};
 }
 
+/* Turning a number into a truth value is a conversion. */
+static bool makes_truth(const struct operation *o)
+{
+    enum { ONE = 1, ONE_FLOAT = 0x3f800000 };
+    struct cs_origin yes = o->truth ? o->a : o->b, no = o->truth ? o->b : o->a;
+    return (o->truth || o->untruth) && is_zero(no) && (yes.expression == ONE || yes.expression == ONE_FLOAT);
+}
+
 static struct cs_origin select_one(const struct operation *o, unsigned i)
 {
+    if (makes_truth(o))
+        return unlike_any(o, CS_FROM_CAST, i);
     bool floating = o->in->code == 0x008;
     unsigned from = o->a.from | o->b.from;
     if (o->chosen || (floating && (modified(o, false) || modified(o, true))))
@@ -521,39 +597,78 @@ static struct cs_origin evaluate(const struct operation *o, unsigned i)
     }
 }
 
+static void tell_truth(const struct cs_data_state *state, struct operation *o)
+{
+    unsigned condition = (unsigned)field(o->in, 87, 3);
+    bool negated = field(o->in, 90, 1);
+    if (o->in->guard_uniform || condition == CS_PT)
+        return;
+    bool nonzero = state->nonzero >> condition & 1, zero = state->zero >> condition & 1;
+    o->truth = negated ? zero : nonzero;
+    o->untruth = negated ? nonzero : zero;
+}
+
 static struct cs_origin origin_of(struct cs_datum value)
 {
     return (struct cs_origin){value.expression, value.from};
 }
 
+static struct operation operation_on(const struct cs_flow *flow, const struct cs_data_state *state, uint32_t index,
+                                     const struct cs_datum operands[3], uint16_t under)
+{
+    const struct cs_instruction *in = &flow->instructions[index];
+    struct operation o = {.in = in,
+                          .index = index,
+                          .a = origin_of(seen_under(operands[0], under)),
+                          .b = origin_of(seen_under(operands[1], under)),
+                          .c = origin_of(seen_under(operands[2], under))};
+    if (in->opcode->action == CS_DO_SELECT && cs_class_condition_tainted(state, in)) {
+        o.chosen = true;
+        tell_truth(state, &o);
+    }
+    return o;
+}
+
+/* Result word i. Moves and selections of pairs do with the upper words what they do with the lower ones. */
+static struct cs_datum result_word(const struct cs_flow *flow, const struct cs_data_state *state, uint32_t index,
+                                   unsigned i)
+{
+    const struct cs_instruction *in = &flow->instructions[index];
+    bool wordwise = in->opcode->action == CS_DO_MOVE || in->opcode->action == CS_DO_SELECT;
+    uint16_t guard = cs_flow_guard(in), under = 0, check = 0;
+    const struct cs_operand *operands[3] = {&in->a, &in->b, &in->c};
+    struct cs_datum values[3];
+    for (unsigned j = 0; j < 3; j++) {
+        values[j] = cs_class_operand(flow, state, operands[j], wordwise ? i : 0, guard);
+        if (!guard && !under)
+            under = values[j].guard & (uint16_t)~CS_NO_GUARD;
+        if (!check)
+            check = values[j].check;
+    }
+    struct operation plain = operation_on(flow, state, index, values, 0);
+    struct cs_origin result = evaluate(&plain, wordwise ? 0 : i);
+    struct cs_datum value = datum(result.from, result.expression);
+    value.check = result.from & CS_FROM_CHECKED ? check : 0;
+    if (!under)
+        return value;
+    struct operation guarded = operation_on(flow, state, index, values, under);
+    struct cs_origin then = evaluate(&guarded, wordwise ? 0 : i);
+    value.guard = under;
+    value.guarded_from = then.from;
+    value.guarded_expression = then.expression;
+    return value;
+}
+
 bool cs_class_transfer(const struct cs_flow *flow, struct cs_data_state *state, uint32_t index)
 {
     const struct cs_instruction *in = &flow->instructions[index];
-    uint16_t guard = cs_flow_guard(in);
-    if (in->count_most == 0 || in->destination == CS_RZ)
+    struct cs_datum results[CS_REGISTERS];
+    bool wrote = false;
+    if (in->destination == CS_RZ)
         return false;
-    struct cs_datum a = cs_class_operand(flow, state, &in->a, 0, guard);
-    struct cs_datum b = cs_class_operand(flow, state, &in->b, 0, guard);
-    struct cs_datum c = cs_class_operand(flow, state, &in->c, 0, guard);
-    uint16_t under = guard ? 0 : a.guard ? a.guard : b.guard ? b.guard : c.guard;
-    bool chosen = in->opcode->action == CS_DO_SELECT && cs_class_condition_tainted(state, in), wrote = false;
-    struct operation plain = {in, index, chosen, origin_of(a), origin_of(b), origin_of(c)};
-    struct operation guarded = {in,
-                                index,
-                                chosen,
-                                origin_of(seen_under(a, under)),
-                                origin_of(seen_under(b, under)),
-                                origin_of(seen_under(c, under))};
-    for (unsigned i = 0; i < in->count_most; i++) {
-        struct cs_origin result = evaluate(&plain, i);
-        struct cs_datum value = datum(result.from, result.expression);
-        if (under) {
-            struct cs_origin then = evaluate(&guarded, i);
-            value.guard = under;
-            value.guarded_from = then.from;
-            value.guarded_expression = then.expression;
-        }
-        wrote |= cs_class_write(flow, state, index, i, value);
-    }
+    for (unsigned i = 0; i < in->count_most; i++)
+        results[i] = result_word(flow, state, index, i);
+    for (unsigned i = 0; i < in->count_most; i++)
+        wrote |= cs_class_write(flow, state, index, i, results[i]);
     return wrote;
 }

@@ -22,9 +22,11 @@ enum {
     CS_FROM_COMPUTED = 256,
     CS_FROM_STAGED = 512,   /* went through shared memory or another lane */
     CS_FROM_FOREIGN = 1024, /* only the lower half is what is said; the upper one is left over from something else */
+    CS_FROM_CHECKED = 2048, /* what is said if the check holds, else zero */
+    CS_FROM_UPPER = 4096,   /* with FOREIGN: and the upper half is that of a loaded value */
     CS_FROM_LOADED = CS_FROM_BYTE | CS_FROM_HALF | CS_FROM_WORD | CS_FROM_PIECE,
     CS_FROM_DATA = CS_FROM_LOADED | CS_FROM_CAST,
-    CS_FROM_TAINTED = CS_FROM_DATA | CS_FROM_COMPUTED
+    CS_FROM_TAINTED = CS_FROM_DATA | CS_FROM_COMPUTED | CS_FROM_UPPER
 };
 
 struct cs_origin {
@@ -32,19 +34,32 @@ struct cs_origin {
     uint16_t from; /* 0: never written */
 };
 
-/* What a register holds. While the predicate `guard` (as in cs_value) holds, it is `guarded`. */
+/*
+ * What a register holds. While the predicate `guard` (as in cs_value) holds, it is `guarded`. A check is a comparison
+ * with a bound, numbered from 1, times two, plus one if its outcome is to be false; 0: none.
+ */
+enum { CS_NO_GUARD = 0x8000 }; /* in guard: none is to be set at this join again */
+
 struct cs_datum {
     uint64_t expression, guarded_expression;
     uint16_t from, guarded_from;
-    uint16_t guard;
-    bool unguardable; /* no guard is to be set at this join again */
+    uint16_t guard, check;
 };
 
 struct cs_data_state {
     struct cs_datum *values; /* as in a state of the address pass: general registers, then uniform ones */
     uint16_t tainted;        /* predicates that depend on loaded values; bits as in cs_instruction */
     uint16_t fact;           /* a guard that is known to hold; 0: none */
+    uint16_t nonzero, zero;  /* predicates that tell whether a loaded value is; subsets of tainted */
+    uint16_t known;          /* a check that is known to hold */
+    uint16_t checks[16];     /* of predicates */
 };
+
+/* Whether the lower half is zero, and all of it is but for what is foreign. */
+static inline bool cs_class_cleared(unsigned from)
+{
+    return from & CS_FROM_ZERO && !(from & ~(unsigned)(CS_FROM_ZERO | CS_FROM_FOREIGN | CS_FROM_UPPER));
+}
 
 /* A number that stands for something that is not computed from anything else. */
 uint64_t cs_class_symbol(uint64_t kind, uint64_t a, uint64_t b);
@@ -61,6 +76,8 @@ static inline uint64_t cs_class_parameter(const struct cs_flow *flow, uint32_t o
     return cs_class_symbol(CS_SYMBOL_CONSTANT, 0, flow->kernel->parameter_base + offset);
 }
 
+/* The check that a guard stands for. */
+uint16_t cs_class_check(const struct cs_data_state *state, uint16_t guard);
 /* Whether the predicate is tainted; 0 is no predicate. */
 bool cs_class_guard_tainted(const struct cs_data_state *state, uint16_t guard);
 /* Whether the condition at bit 87, of selections and comparisons, is. */

@@ -76,9 +76,9 @@ static uint64_t join_expression(struct cs_class_node *node, uint32_t place, uint
 
 static void drop_guard(struct cs_datum *value)
 {
-    value->guard = value->guarded_from = 0;
+    value->guard = CS_NO_GUARD;
+    value->guarded_from = 0;
     value->guarded_expression = 0;
-    value->unguardable = true;
 }
 
 /* The value under the guard that `known` has, joined with what another way brings. */
@@ -93,7 +93,7 @@ static void join_guarded(struct cs_datum *known, uint16_t from, uint64_t express
 static bool part_ways(const struct cs_class_node *node, struct cs_datum *known, const struct cs_datum *value,
                       uint16_t fact)
 {
-    if (!fact || fact != (node->first_fact ^ OPPOSITE) || known->guard || value->guard || known->unguardable ||
+    if (!fact || fact != (node->first_fact ^ OPPOSITE) || known->guard || (value->guard & ~CS_NO_GUARD) ||
         (known->from == value->from && known->expression == value->expression))
         return false;
     bool second = value->from & CS_FROM_DATA;
@@ -103,23 +103,90 @@ static bool part_ways(const struct cs_class_node *node, struct cs_datum *known, 
     return true;
 }
 
+static bool same_datum(const struct cs_datum *a, const struct cs_datum *b)
+{
+    return a->expression == b->expression && a->from == b->from && a->check == b->check && a->guard == b->guard &&
+           a->guarded_from == b->guarded_from && a->guarded_expression == b->guarded_expression;
+}
+
+static void join_guards(const struct cs_class_node *node, uint32_t place, struct cs_datum *known,
+                        const struct cs_datum *value, uint16_t fact)
+{
+    uint64_t otherwise = cs_class_symbol(CS_SYMBOL_JOIN, node->index, (uint64_t)place + 1000);
+    if (part_ways(node, known, value, fact) || !(known->guard & ~CS_NO_GUARD))
+        return;
+    if (value->guard == known->guard)
+        join_guarded(known, value->guarded_from, value->guarded_expression, otherwise);
+    else if (fact == known->guard)
+        join_guarded(known, value->from, value->expression, otherwise);
+    else if (fact != (known->guard ^ OPPOSITE))
+        drop_guard(known);
+}
+
+/*
+ * The same for a check: the way on which it fails brings zero. Returns whether `known` is settled so.
+ */
+static bool join_checked(const struct cs_class_node *node, struct cs_datum *known, const struct cs_datum *value,
+                         uint16_t check)
+{
+    bool known_data = known->from & CS_FROM_DATA, data = value->from & CS_FROM_DATA;
+    if (value->from & CS_FROM_CHECKED || check < 2)
+        return false;
+    if (known->from & CS_FROM_CHECKED) {
+        if (known->check == check && data)
+            known->from |= value->from;
+        return known->check == check ? data : known->check == (check ^ 1) && cs_class_cleared(value->from);
+    }
+    if (check != (node->first_known ^ 1) || data == known_data)
+        return false;
+    if (!cs_class_cleared(data ? known->from : value->from))
+        return false;
+    known->from = (data ? value->from : known->from) | CS_FROM_CHECKED;
+    known->check = data ? check : node->first_known;
+    return true;
+}
+
+/* Joins what another way into a block brings; returns whether that changed what is known. */
 static bool join_place(struct cs_class_node *node, uint32_t place, uint32_t source, const struct cs_datum *value,
-                       uint16_t fact)
+                       const struct cs_data_state *state)
 {
     struct cs_datum *known = &node->values[place], before = *known;
-    uint64_t otherwise = cs_class_symbol(CS_SYMBOL_JOIN, node->index, (uint64_t)place + 1000);
-    if (!part_ways(node, known, value, fact) && known->guard) {
-        if (value->guard == known->guard)
-            join_guarded(known, value->guarded_from, value->guarded_expression, otherwise);
-        else if (fact == known->guard)
-            join_guarded(known, value->from, value->expression, otherwise);
-        else if (fact != (known->guard ^ OPPOSITE))
-            drop_guard(known);
+    uint16_t from = known->from | value->from;
+    uint64_t expression = join_expression(node, place, source, known->expression, value->expression);
+    if (!node->several) {
+        *known = *value; /* the same way again */
+        from = value->from;
+    } else {
+        join_guards(node, place, known, value, state->fact);
+        if (join_checked(node, known, value, state->known))
+            from = known->from;
+        else if (known->check != value->check)
+            known->check = known->from == 0 ? value->check : value->from == 0 ? known->check : 0;
     }
-    known->expression = join_expression(node, place, source, known->expression, value->expression);
-    known->from |= value->from;
-    return known->expression != before.expression || known->from != before.from || known->guard != before.guard ||
-           known->guarded_from != before.guarded_from || known->guarded_expression != before.guarded_expression;
+    known->expression = expression;
+    known->from = from;
+    return !same_datum(known, &before);
+}
+
+/* Joins what is known of predicates; returns whether that changed. */
+static bool join_predicates(struct cs_class_node *node, const struct cs_data_state *state)
+{
+    struct cs_class_node before = *node;
+    bool sole = !node->several;
+    if (sole) {
+        node->first_fact = state->fact;
+        node->first_known = state->known;
+    }
+    node->tainted |= state->tainted;
+    node->nonzero = sole ? state->nonzero : node->nonzero & state->nonzero;
+    node->zero = sole ? state->zero : node->zero & state->zero;
+    node->fact = sole || node->fact == state->fact ? state->fact : 0;
+    node->known = sole || node->known == state->known ? state->known : 0;
+    for (unsigned i = 0; i < 16; i++)
+        node->checks[i] = sole || node->checks[i] == state->checks[i] ? state->checks[i] : 0;
+    return before.tainted != node->tainted || before.nonzero != node->nonzero || before.zero != node->zero ||
+           before.fact != node->fact || before.known != node->known ||
+           memcmp(before.checks, node->checks, sizeof before.checks) != 0;
 }
 
 static struct cs_class_node *new_node(struct cs_class_pass *pass, uint32_t index)
@@ -171,8 +238,16 @@ static void flow_into(struct cs_class_pass *pass, uint32_t source, uint32_t inde
             pass->computes = true;
             return;
         }
-        *node = (struct cs_class_node){
-            .index = index, .first = source, .first_fact = state->fact, .fact = state->fact, .tainted = state->tainted};
+        *node = (struct cs_class_node){.index = index,
+                                       .first = source,
+                                       .first_fact = state->fact,
+                                       .fact = state->fact,
+                                       .tainted = state->tainted,
+                                       .nonzero = state->nonzero,
+                                       .zero = state->zero,
+                                       .first_known = state->known,
+                                       .known = state->known};
+        memcpy(node->checks, state->checks, sizeof node->checks);
         memcpy(node->values, state->values, places * sizeof *node->values);
         enqueue(pass, index);
         number = pass->node_of[index];
@@ -191,11 +266,10 @@ static void flow_into(struct cs_class_pass *pass, uint32_t source, uint32_t inde
         pass->computes = true;
         return;
     }
-    bool changed = (node->tainted | state->tainted) != node->tainted || (node->fact && node->fact != state->fact);
-    node->tainted |= state->tainted;
-    node->fact = node->fact == state->fact ? node->fact : 0;
+    node->several |= source != node->first;
+    bool changed = join_predicates(node, state);
     for (uint32_t i = 0; i < places; i++)
-        changed |= join_place(node, i, source, &state->values[i], state->fact);
+        changed |= join_place(node, i, source, &state->values[i], state);
     if (changed)
         enqueue(pass, index);
 }
@@ -234,7 +308,8 @@ static void clobber(struct cs_class_pass *pass, struct cs_data_state *state, uin
                 (struct cs_datum){.expression = cs_class_symbol(CS_SYMBOL_RESULT, call, i), .from = (uint16_t)from};
     }
     state->tainted |= function->predicates;
-    state->fact = 0;
+    state->fact = state->known = state->nonzero = state->zero = 0;
+    memset(state->checks, 0, sizeof state->checks);
     for (uint32_t i = 0; i < places; i++)
         state->values[i].guard = 0;
 }
@@ -331,6 +406,10 @@ static bool control(struct cs_class_pass *pass, uint32_t node, uint32_t index, s
     memcpy(taken->values, state->values, place_count(pass) * sizeof *state->values);
     taken->tainted = state->tainted;
     taken->fact = state->fact;
+    taken->nonzero = state->nonzero;
+    taken->zero = state->zero;
+    taken->known = state->known;
+    memcpy(taken->checks, state->checks, sizeof taken->checks);
     if (guard)
         cs_class_assume(pass->flow, taken, guard);
     int64_t target = (int64_t)index - code->first + 1 + in->jump / CS_INSTRUCTION_BYTES;
@@ -389,8 +468,10 @@ static bool step(struct cs_class_pass *pass, struct cs_data_state *state, uint32
         moves = cs_class_transfer(pass->flow, state, index);
         break;
     }
-    if (in->predicates)
+    if (in->predicates) {
         cs_class_predicates(pass->flow, state, index);
+        cs_class_note_check(pass, state, index);
+    }
     return moves;
 }
 
@@ -401,6 +482,10 @@ static void visit(struct cs_class_pass *pass, uint32_t number, struct cs_data_st
     memcpy(state->values, node->values, place_count(pass) * sizeof *state->values);
     state->tainted = node->tainted;
     state->fact = node->fact;
+    state->nonzero = node->nonzero;
+    state->zero = node->zero;
+    state->known = node->known;
+    memcpy(state->checks, node->checks, sizeof state->checks);
     for (uint32_t index = node->index; code && index - code->first < code->count && !pass->computes; index++) {
         if (index != node->index && pass->flow->leaders[index]) {
             flow_into(pass, number, index, state);

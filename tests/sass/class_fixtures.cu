@@ -37,6 +37,7 @@ KERNEL copy_vectors_with_tail(float *out, const float *in, int n)
     if (i + 4 <= n)
         *(float4 *)(out + i) = *(const float4 *)(in + i);
     else
+#pragma unroll 1
         for (; i < n; i++)
             out[i] = in[i];
 }
@@ -73,6 +74,22 @@ KERNEL copy_pointers_walk(int *out, const int *in, int n)
     out += THREAD, in += THREAD;
     for (int i = THREAD; i < n; i += COUNT, out += COUNT, in += COUNT)
         *out = *in;
+}
+
+/* As ATen's element-wise kernels: registers are cleared, loaded and stored under the same check. */
+KERNEL move_checked(unsigned char *out, const unsigned char *in, int n)
+{
+    unsigned char kept[4] = {0, 0, 0, 0};
+    int rest = n - blockIdx.x * 512;
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        if (threadIdx.x + k * 128 < rest)
+            kept[k] = in[blockIdx.x * 512 + threadIdx.x + k * 128];
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        if (threadIdx.x + k * 128 < rest)
+            out[2 * (blockIdx.x * 512 + threadIdx.x + k * 128)] = kept[k];
 }
 
 /* ---- re-layouts ---- */
@@ -292,6 +309,13 @@ KERNEL half_to_bfloat_reversed(__nv_bfloat16 *out, const __half *in, int n)
         out[n - 1 - i] = __float2bfloat16(__half2float(in[i]));
 }
 
+KERNEL float_to_bool(bool *out, const float *in, int n)
+{
+    int i = THREAD;
+    if (i < n)
+        out[i] = in[i] != 0;
+}
+
 /* ---- fills ---- */
 
 KERNEL fill_zero(float *out, int n)
@@ -455,6 +479,62 @@ KERNEL pad(float *out, const float *in, int n, int width)
         out[i] = i >= width && i < n - width ? in[i - width] : 0.f;
 }
 
+KERNEL shifted_with_zero(float *out, const float *in, int n)
+{
+    int i = THREAD;
+    float kept = 0;
+    if (i + 1 < n)
+        kept = in[i + 1];
+    if (i < n)
+        out[i] = kept;
+}
+
+KERNEL padded_end(float *out, const float *in, int n, int m)
+{
+    int i = THREAD;
+    float kept = 0;
+    if (i < n)
+        kept = in[i];
+    if (i < m)
+        out[i] = kept;
+}
+
+KERNEL lower_triangle(float *out, const float *in, int n, int columns)
+{
+    int i = THREAD;
+    if (i < n)
+        out[i] = i % columns <= i / columns ? in[i] : 0.f;
+}
+
+KERNEL histogram_of_bytes(int *out, const unsigned char *in, int n)
+{
+    __shared__ int counts[256];
+    counts[threadIdx.x] = 0;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        for (int i = 0; i < n; i++)
+            counts[in[i]]++;
+    __syncthreads();
+    out[threadIdx.x] = counts[threadIdx.x];
+}
+
+KERNEL counted(int *out, const int *in, int n)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        if (in[i] > 7)
+            count++;
+    out[0] = count;
+}
+
+KERNEL looked_up(float *out, const unsigned char *in)
+{
+    __shared__ float table[2];
+    table[threadIdx.x & 1] = 3.f;
+    __syncthreads();
+    out[THREAD] = table[in[THREAD] & 1];
+}
+
 KERNEL bits_or(int *out, const int *a, const int *b, int n)
 {
     int i = THREAD;
@@ -491,7 +571,7 @@ KERNEL larger_of(float *out, const float *a, const float *b, int n)
     }
 }
 
-KERNEL nonzero(bool *out, const float *in, int n)
+KERNEL is_zero(bool *out, const float *in, int n)
 {
     int i = THREAD;
     if (i < n)
