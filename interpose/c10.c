@@ -2,8 +2,8 @@
  * c10.c - PyTorch's caching allocator tells of every block that it hands out or takes back through one function that
  * crosses a library boundary; these hooks stand in front of it, under each name it has had.
  *
- * Called on any thread, with the allocator's lock held: nothing here may take a lock or call back. c10::Device is two
- * bytes, its type (1 is CUDA), then its index, passed in one register (c10/core/Device.h).
+ * Called on any thread, with the allocator's lock held: nothing here may call back, or take a lock but the loader's at
+ * first. c10::Device is two bytes, its type (1 is CUDA), then its index, passed in one register (c10/core/Device.h).
  */
 #include <stdatomic.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static void note(void *block, int64_t size, struct c10_device device)
     if (device.type != C10_DEVICE_CUDA || !thread || thread->guard || !cs_state_active())
         return;
     if (size > 0)
-        cs_fact_alloc(CS_ALLOCATOR_C10, block, (size_t)size);
+        cs_fact_block(block, (size_t)size, (uint32_t)device.index);
     else if (size < 0)
         cs_fact_free(CS_ALLOCATOR_C10, block);
 }

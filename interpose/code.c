@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "interpose/emit.h"
@@ -21,23 +23,46 @@ struct image {
 
 static struct {
     pthread_mutex_t lock;
-    int file; /* 0: not opened yet, -1: cannot be had */
+    int file;        /* -1: not opened yet */
+    struct stat own; /* of the file: a program may close what it does not know, and its number goes to another */
     uint64_t end;
     uint32_t count, room;
     struct image *images; /* id - 1 is the index */
-} store = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} store = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = -1};
 
 enum { PAGE = 4096 };
 
-static int open_store(void)
+/* Out of the way of programs that count on low numbers. */
+enum { LOWEST_FILE = 200 };
+
+static int open_unnamed(void)
 {
     const char *folder = getenv("TMPDIR");
     int file = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
     if (file < 0)
         file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (file < 0)
-        file = memfd_create("copyspy-code", MFD_CLOEXEC);
-    return file;
+    return file >= 0 ? file : memfd_create("copyspy-code", MFD_CLOEXEC);
+}
+
+static void open_store(void)
+{
+    int file = open_unnamed();
+    int high = file >= 0 ? fcntl(file, F_DUPFD_CLOEXEC, LOWEST_FILE) : -1;
+    if (high >= 0) {
+        close(file);
+        file = high;
+    }
+    if (file >= 0 && fstat(file, &store.own) == 0)
+        store.file = file;
+}
+
+/* The store's file, or -1 when it cannot be had or its number means another file by now. */
+static int own_file(void)
+{
+    struct stat now;
+    bool own = store.file >= 0 && fstat(store.file, &now) == 0 && now.st_dev == store.own.st_dev &&
+               now.st_ino == store.own.st_ino;
+    return own ? store.file : -1;
 }
 
 static int write_all(int file, const unsigned char *bytes, size_t size, uint64_t offset)
@@ -60,9 +85,10 @@ static uint32_t reserve(size_t size, int *file, uint64_t *offset)
 {
     uint32_t id = 0;
     pthread_mutex_lock(&store.lock);
-    if (!store.file)
-        store.file = open_store();
-    if (store.file > 0 && store.count == store.room) {
+    if (store.file < 0)
+        open_store();
+    *file = own_file();
+    if (*file >= 0 && store.count == store.room) {
         uint32_t room = store.room ? 2 * store.room : 64;
         struct image *images = realloc(store.images, room * sizeof *images);
         if (images) {
@@ -70,8 +96,7 @@ static uint32_t reserve(size_t size, int *file, uint64_t *offset)
             store.room = room;
         }
     }
-    if (store.file > 0 && store.count < store.room) {
-        *file = store.file;
+    if (*file >= 0 && store.count < store.room) {
         *offset = store.end;
         store.end += (size + PAGE - 1) / PAGE * PAGE;
         store.images[store.count] = (struct image){*offset, 0};
@@ -107,11 +132,11 @@ int cs_code_map(void *context, uint32_t id, const void **image, size_t *size)
     (void)context;
     struct image found = {0, 0};
     pthread_mutex_lock(&store.lock);
-    int file = store.file;
+    int file = own_file();
     if (id >= 1 && id <= store.count)
         found = store.images[id - 1];
     pthread_mutex_unlock(&store.lock);
-    if (!found.size)
+    if (!found.size || file < 0)
         return -1;
     void *mapping = mmap(NULL, found.size, PROT_READ, MAP_PRIVATE, file, (off_t)found.offset);
     if (mapping == MAP_FAILED)

@@ -5,6 +5,7 @@
 #include "interpose/cupti_plane.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdatomic.h>
 
 #include "interpose/code.h"
@@ -48,6 +49,7 @@ uint32_t cs_cupti_version(void)
 
 static void on_module(CUpti_CallbackId id, const CUpti_ResourceData *data)
 {
+    int saved = errno;
     const CUpti_ModuleResourceData *module = data->resourceDescriptor;
     struct cs_thread *thread = cs_thread_self();
     if (!thread || !cs_state_active())
@@ -58,6 +60,7 @@ static void on_module(CUpti_CallbackId id, const CUpti_ResourceData *data)
         cs_code_loaded(module->pCubin, module->cubinSize);
     else
         cs_function_forget();
+    errno = saved;
 }
 
 static void CUPTIAPI on_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
@@ -122,14 +125,14 @@ static void give_up(void)
         return;
     thread->guard++;
     cs_debug(CS_DEBUG_cupti, 1, "given up: the program takes CUPTI");
-    cs_timing_stop();
-    plane.library.cuptiUnsubscribe(plane.subscriber);
-    atomic_store(&plane.blind_reason, CS_BLIND_CUPTI_LENT);
     struct cs_blind *event = cs_emit_begin(CS_EVENT_BLIND_BEGIN, sizeof *event);
     if (event) {
         event->reason = CS_BLIND_CUPTI_LENT;
         cs_emit_end(event);
     }
+    cs_timing_stop();
+    plane.library.cuptiUnsubscribe(plane.subscriber);
+    atomic_store(&plane.blind_reason, CS_BLIND_CUPTI_LENT);
     thread->guard--;
 }
 

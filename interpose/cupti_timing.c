@@ -19,7 +19,8 @@ enum { BUFFER_BYTES = 256 * 1024, DEVICE_BUFFER_BYTES = 1024 * 1024, DEVICE_BUFF
 enum { WINDOW_MS = 1000, STACKS = 1 << 16 };
 
 static struct {
-    const struct cs_cupti_library *cupti; /* NULL: not ours, or not any more */
+    const struct cs_cupti_library *cupti; /* set once: a buffer may be handed over even after we stopped */
+    bool ours;                            /* CUPTI is */
     pthread_mutex_t lock;
     bool collecting;
     int64_t until_ms;
@@ -105,8 +106,7 @@ bool cs_timing_start(const struct cs_cupti_library *library)
     bool started = library->cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed) == CUPTI_SUCCESS &&
                    collect(true);
     timing.until_ms = now_ms() + WINDOW_MS;
-    if (!started)
-        timing.cupti = NULL;
+    timing.ours = started;
     pthread_mutex_unlock(&timing.lock);
     return started;
 }
@@ -126,12 +126,12 @@ void cs_timing_tick(void)
 {
     pthread_mutex_lock(&timing.lock);
     int64_t now = now_ms();
-    if (timing.cupti && atomic_exchange(&timing.wanted, false)) {
+    if (timing.ours && atomic_exchange(&timing.wanted, false)) {
         timing.until_ms = now + WINDOW_MS;
         if (!timing.collecting)
             collect(true);
     }
-    if (timing.cupti && timing.collecting && now >= timing.until_ms) {
+    if (timing.ours && timing.collecting && now >= timing.until_ms) {
         timing.cupti->cuptiActivityFlushAll(0);
         collect(false);
     }
@@ -141,7 +141,7 @@ void cs_timing_tick(void)
 void cs_timing_flush(void)
 {
     pthread_mutex_lock(&timing.lock);
-    if (timing.cupti)
+    if (timing.ours)
         timing.cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     pthread_mutex_unlock(&timing.lock);
 }
@@ -149,10 +149,10 @@ void cs_timing_flush(void)
 void cs_timing_stop(void)
 {
     pthread_mutex_lock(&timing.lock);
-    if (timing.cupti) {
-        timing.cupti->cuptiActivityFlushAll(0);
+    if (timing.ours) {
         collect(false);
-        timing.cupti = NULL;
+        timing.cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+        timing.ours = false;
     }
     pthread_mutex_unlock(&timing.lock);
 }

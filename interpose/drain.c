@@ -92,7 +92,8 @@ uint64_t cs_ring_drain(void (*take)(void *context, const struct cs_event *event)
             tell_losses(take, context, event->sequence);
             take(context, event);
             release(&thread->ring, event);
-            next_sequence = ++sequence;
+            if (++sequence > next_sequence)
+                next_sequence = sequence;
             taken++;
         }
     }

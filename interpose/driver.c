@@ -24,6 +24,7 @@ struct cs_driver_call {
 #undef cuGraphAddKernelNode
 #undef cuGraphAddNode
 #undef cuGraphExecKernelNodeSetParams
+#undef cuGraphKernelNodeSetParams
 
 #define ANY CS_SPACE_UNKNOWN
 #define DEVICE CS_SPACE_DEVICE

@@ -1,6 +1,6 @@
 /*
  * driver.h - the driver plane: what CUPTI's driver callbacks tell becomes events. Everything about CUPTI itself is in
- * cupti.h; here is only the dispatch by callback id.
+ * cupti_plane.h; here is only the dispatch by callback id.
  */
 #ifndef COPYSPY_INTERPOSE_DRIVER_H
 #define COPYSPY_INTERPOSE_DRIVER_H

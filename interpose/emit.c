@@ -25,17 +25,26 @@ static uint64_t room(struct cs_ring *ring)
     return ring->capacity - (atomic_load_explicit(&ring->head, memory_order_relaxed) - ring->tail_seen);
 }
 
-static bool wait_for_room(struct cs_ring *ring, uint64_t bytes)
+/*
+ * Waits for room, a bounded moment. A thread that waited in vain drops its further events at once until there is room
+ * again, so that a stalled analysis costs the program one such moment and not one an event.
+ */
+static bool wait_for_room(struct cs_ring *ring, uint64_t bytes, bool patient)
 {
-    for (int round = 0; round < WAIT_ROUNDS; round++) {
+    for (int round = 0; round <= WAIT_ROUNDS; round++) {
         ring->tail_seen = atomic_load_explicit(&ring->tail, memory_order_acquire);
-        if (room(ring) >= bytes)
+        if (room(ring) >= bytes) {
+            ring->starved = false;
             return true;
+        }
+        if (ring->starved || !patient)
+            return false;
         int saved = errno;
         struct timespec moment = {0, WAIT_NANOSECONDS};
         nanosleep(&moment, NULL);
         errno = saved;
     }
+    ring->starved = true;
     return false;
 }
 
@@ -45,12 +54,12 @@ static void publish(struct cs_ring *ring, uint64_t position)
 }
 
 /* Skips to the start of the ring when the record would not fit before its end. */
-static bool reserve(struct cs_ring *ring, uint64_t bytes)
+static bool reserve(struct cs_ring *ring, uint64_t bytes, bool patient)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     uint64_t left = ring->capacity - head % ring->capacity;
     uint64_t need = bytes <= left ? bytes : left + bytes;
-    if (room(ring) < need && !wait_for_room(ring, need))
+    if (room(ring) < need && !wait_for_room(ring, need, patient))
         return false;
     if (bytes > left) {
         struct cs_event *filler = (struct cs_event *)(ring->bytes + head % ring->capacity);
@@ -63,9 +72,16 @@ static bool reserve(struct cs_ring *ring, uint64_t bytes)
     return true;
 }
 
+/* A copy's time only makes the report finer: nobody waits for it, and its loss makes nothing unknown. It is emitted on
+ * the analysis thread, too, which would wait for itself. */
+static bool is_dispensable(enum cs_event_kind kind)
+{
+    return kind == CS_EVENT_COPY_TIME;
+}
+
 static void *open_record(struct cs_thread *thread, enum cs_event_kind kind, size_t bytes)
 {
-    if (!reserve(&thread->ring, bytes))
+    if (!reserve(&thread->ring, bytes, !is_dispensable(kind)))
         return NULL;
     struct cs_event *event = (struct cs_event *)(thread->ring.bytes + thread->ring.reserved % thread->ring.capacity);
     memset(event, 0, sizeof *event);
@@ -92,7 +108,7 @@ void *cs_emit_begin_raw(enum cs_event_kind kind, size_t size)
         cs_engine_wake();
     size_t bytes = (size + 7) & ~(size_t)7;
     void *record = bytes <= CS_EMIT_MAX && bytes <= thread->ring.capacity / 2 ? open_record(thread, kind, bytes) : NULL;
-    if (!record)
+    if (!record && !is_dispensable(kind))
         atomic_fetch_add_explicit(&lost, 1, memory_order_release);
     return record;
 }

@@ -39,14 +39,15 @@ EXPORT void _Exit(int status)
 static const int fatal_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGABRT,
                                     SIGSEGV, SIGBUS, SIGFPE, SIGILL,  SIGXCPU};
 
-static void on_fatal_signal(int number)
+static void on_fatal_signal(int number, siginfo_t *info, void *unused)
 {
+    (void)unused;
     int saved = errno;
-    cs_engine_finish_from_signal();
+    cs_engine_finish();
     signal(number, SIG_DFL);
-    /* A fault happens again at the same instruction; what was sent is sent again. Either way the default action
-     * follows. */
-    raise(number);
+    /* A fault happens again at the same instruction, with all that a core dump tells; what was sent is sent again. */
+    if (info->si_code <= 0)
+        raise(number);
     errno = saved;
 }
 
@@ -55,7 +56,7 @@ static void arm_signal(int number)
     struct sigaction now;
     if (sigaction(number, NULL, &now) != 0 || (now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL)
         return;
-    struct sigaction ours = {.sa_handler = on_fatal_signal, .sa_flags = SA_ONSTACK};
+    struct sigaction ours = {.sa_sigaction = on_fatal_signal, .sa_flags = SA_ONSTACK | SA_SIGINFO};
     sigemptyset(&ours.sa_mask);
     sigaction(number, &ours, NULL);
 }
@@ -63,6 +64,7 @@ static void arm_signal(int number)
 void cs_end_arm(void)
 {
     atexit(at_exit);
+    at_quick_exit(at_exit);
     for (size_t i = 0; i < sizeof fatal_signals / sizeof *fatal_signals; i++)
         arm_signal(fatal_signals[i]);
 }

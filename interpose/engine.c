@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "analysis/analysis.h"
+#include "interpose/alone.h"
 #include "interpose/code.h"
 #include "interpose/cupti_plane.h"
 #include "interpose/cupti_timing.h"
@@ -52,13 +53,15 @@ enum {
     FINISH_STEP = 1000000,
     FINISH_STEPS = 5000,
     FLUSH_STEP = 1000000,
-    FLUSH_STEPS = 1000
+    FLUSH_STEPS = 1000,
+    LOOK_EVERY_MS = 500 /* of idle time: is anybody else there? */
 };
 
 static struct {
     _Atomic int phase;
     pthread_t thread;
     struct cs_analysis *analysis;
+    bool told_blind; /* the analysis knows that CUPTI is not ours */
 #define DECLARE(name) __typeof__(name) *name;
     ANALYSIS_FUNCTIONS(DECLARE)
 #undef DECLARE
@@ -98,12 +101,13 @@ static bool open_analysis(void)
 
 static void take(void *context, const struct cs_event *event)
 {
+    engine.told_blind |= event->kind == CS_EVENT_BLIND_BEGIN;
     engine.cs_analysis_event(context, event);
 }
 
 static void tell_of_blindness(struct cs_analysis *analysis)
 {
-    if (cs_cupti_active())
+    if (engine.told_blind || cs_cupti_active())
         return;
     struct cs_blind blind = {.head = {.size = sizeof blind, .kind = CS_EVENT_BLIND_BEGIN},
                              .reason = cs_cupti_blind_reason()};
@@ -229,6 +233,7 @@ static void last_drain(void)
 static void finish(void)
 {
     last_drain();
+    tell_of_blindness(engine.analysis);
     last_flush();
     cs_debug(CS_DEBUG_report, 1, "%llu events, %llu lost", (unsigned long long)cs_emit_count(),
              (unsigned long long)cs_emit_lost());
@@ -245,6 +250,15 @@ static void idle(long *nanoseconds, uint64_t taken)
     pause_for(*nanoseconds);
 }
 
+/* The program's last thread has ended, and we must not keep the process: what the C library would have done follows. */
+static void leave_if_alone(void)
+{
+    if (!cs_alone())
+        return;
+    finish();
+    exit(EXIT_SUCCESS);
+}
+
 static void *run(void *unused)
 {
     (void)unused;
@@ -257,11 +271,17 @@ static void *run(void *unused)
         return NULL;
     }
     long wait = IDLE_SHORTEST;
+    int64_t look_ms = 0;
     while (atomic_load_explicit(&engine.phase, memory_order_acquire) != FINISHING) {
         uint64_t taken = cs_ring_drain(take, engine.analysis);
         cs_thread_reap();
+        tell_of_blindness(engine.analysis); /* normally the event did */
         cs_timing_tick();
         idle(&wait, taken);
+        if (!taken && (look_ms += wait / 1000000) >= LOOK_EVERY_MS) {
+            look_ms = 0;
+            leave_if_alone();
+        }
     }
     finish();
     return NULL;
@@ -276,11 +296,12 @@ static void start(void)
         return;
     int saved = errno;
     cs_end_arm();
-    if (start_thread(&engine.thread, run) != 0) {
+    int failed = start_thread(&engine.thread, run);
+    if (failed) {
         cs_state_off();
         atomic_store(&engine.phase, FINISHED);
         cs_warn_once("analysis thread", "the analysis thread cannot be started (%s); nothing will be reported",
-                     strerror(errno));
+                     strerror(failed));
     } else {
         pthread_detach(engine.thread);
     }
@@ -312,11 +333,6 @@ void cs_engine_finish(void)
     wait_for_report();
     cs_state_off();
     errno = saved;
-}
-
-void cs_engine_finish_from_signal(void)
-{
-    cs_engine_finish();
 }
 
 void cs_engine_after_fork(void)

@@ -9,12 +9,10 @@ void cs_engine_wake(void);
 
 /*
  * Has the report written and waits until it is, at most a few seconds; then the library is off. Does nothing when there
- * was no event, in a fork's child, or when it was done. Any thread of the program.
+ * was no event, in a fork's child, or when it was done. Any thread of the program, also in
+ * a signal handler: it makes only async-signal-safe calls.
  */
 void cs_engine_finish(void);
-
-/* The same from a signal handler: only async-signal-safe calls; returns at once on the analysis thread itself. */
-void cs_engine_finish_from_signal(void);
 
 /* In a fork's child: there is no analysis thread any more. */
 void cs_engine_after_fork(void);

@@ -4,6 +4,8 @@
 #include "interpose/facts.h"
 
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "interpose/cupti_timing.h"
 #include "interpose/real.h"
@@ -13,7 +15,7 @@
 #include "interpose/thread.h"
 
 /* Host words of an upload that are looked at for device addresses (pointer tables are small). */
-enum { ESCAPE_SCAN_BYTES = 65536, ESCAPE_LIST_MAX = 512 };
+enum { ESCAPE_SCAN_BYTES = 65536, ESCAPE_LIST_MAX = 512, SCAN_PIECE = 4096 };
 
 static struct {
     /* Lowest and highest device address ever allocated: a cheap filter for what may be a pointer. */
@@ -27,8 +29,9 @@ static bool is_captured(const void *stream)
 {
     if (!stream || !atomic_load_explicit(&world.captures, memory_order_relaxed))
         return false;
-    CUresult (*ask)(CUstream, CUstreamCaptureStatus *) =
-        (CUresult(*)(CUstream, CUstreamCaptureStatus *))cs_mapped_symbol("libcuda.so.", "cuStreamIsCapturing");
+    static CUresult (*ask)(CUstream, CUstreamCaptureStatus *);
+    if (!ask)
+        ask = (CUresult(*)(CUstream, CUstreamCaptureStatus *))cs_mapped_symbol("libcuda.so.", "cuStreamIsCapturing");
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
     struct cs_thread *thread = cs_thread_self();
     thread->guard++;
@@ -75,18 +78,40 @@ static void escape(uint64_t address)
     cs_emit_end(event);
 }
 
-static void scan_for_addresses(const unsigned char *host, uint64_t bytes)
+/* Calls `escape` for each device address in a piece of uploaded memory; false when the list is full. */
+static bool scan_piece(const unsigned char *piece, uint64_t bytes, unsigned *listed)
 {
     uint64_t lowest = atomic_load_explicit(&world.lowest, memory_order_relaxed);
     uint64_t highest = atomic_load_explicit(&world.highest, memory_order_relaxed);
-    unsigned listed = 0;
-    for (uint64_t at = 0; at + 8 <= bytes; at += 8) {
+    for (uint64_t at = 0; at + 8 <= bytes; at += 4) {
         uint64_t word;
-        memcpy(&word, host + at, sizeof word);
+        memcpy(&word, piece + at, sizeof word);
         if (word < lowest || word >= highest)
             continue;
-        escape(listed++ < ESCAPE_LIST_MAX ? word : 0);
-        if (listed > ESCAPE_LIST_MAX)
+        escape(*listed < ESCAPE_LIST_MAX ? word : 0);
+        if ((*listed)++ == ESCAPE_LIST_MAX)
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Looks for device addresses in the host memory of an upload. The call said that it is host memory, which may be wrong
+ * and still have worked, so it is read by a system call that reports a fault instead of making one.
+ */
+static void scan_for_addresses(uint64_t host, uint64_t bytes)
+{
+    unsigned char piece[SCAN_PIECE];
+    unsigned listed = 0;
+    /* Pieces overlap by half a word: addresses may lie at any multiple of four. */
+    for (uint64_t at = 0; at + 8 <= bytes; at += SCAN_PIECE - 4) {
+        size_t size = bytes - at < SCAN_PIECE ? bytes - at : SCAN_PIECE;
+        struct iovec to = {piece, size}, from = {(void *)(uintptr_t)(host + at), size};
+        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)size) {
+            escape(0);
+            return;
+        }
+        if (!scan_piece(piece, size, &listed))
             return;
     }
 }
@@ -96,7 +121,7 @@ static void note_upload(const struct cs_fact_side *src, const struct cs_extent *
     if (src->space != CS_SPACE_HOST || !src->address)
         return;
     if (extent->height == 1 && extent->depth == 1 && extent->width <= ESCAPE_SCAN_BYTES)
-        scan_for_addresses((const unsigned char *)(uintptr_t)src->address, extent->width);
+        scan_for_addresses(src->address, extent->width);
     else
         escape(0);
 }
@@ -282,7 +307,8 @@ static void widen_world(uint64_t address, uint64_t size)
         ;
 }
 
-static void allocation(enum cs_event_kind kind, enum cs_allocator allocator, const void *address, size_t size)
+static void allocation(enum cs_event_kind kind, enum cs_allocator allocator, const void *address, size_t size,
+                       uint32_t device)
 {
     struct cs_allocation *event = begin(kind, sizeof *event, NULL, false);
     if (!event)
@@ -293,6 +319,8 @@ static void allocation(enum cs_event_kind kind, enum cs_allocator allocator, con
     event->reserved = 0;
     if (allocator == CS_ALLOCATOR_C10)
         event->head.flags |= CS_FLAG_FRAMEWORK;
+    if (device != CS_DEVICE_UNKNOWN)
+        event->head.device = device;
     cs_emit_end(event);
 }
 
@@ -302,7 +330,12 @@ void cs_fact_alloc(enum cs_allocator allocator, const void *address, size_t size
         return;
     if (allocator != CS_ALLOCATOR_HOST)
         widen_world((uint64_t)(uintptr_t)address, size);
-    allocation(CS_EVENT_ALLOC, allocator, address, size);
+    allocation(CS_EVENT_ALLOC, allocator, address, size, CS_DEVICE_UNKNOWN);
+}
+
+void cs_fact_block(const void *address, size_t size, uint32_t device)
+{
+    allocation(CS_EVENT_ALLOC, CS_ALLOCATOR_C10, address, size, device);
 }
 
 void cs_fact_free(enum cs_allocator allocator, const void *address)
@@ -310,7 +343,7 @@ void cs_fact_free(enum cs_allocator allocator, const void *address)
     if (cs_teardown_began())
         program_ends();
     if (address)
-        allocation(CS_EVENT_FREE, allocator, address, 0);
+        allocation(CS_EVENT_FREE, allocator, address, 0, CS_DEVICE_UNKNOWN);
 }
 
 /* ---- launches ---- */

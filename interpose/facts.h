@@ -33,6 +33,7 @@ void cs_fact_memset_3d(struct cudaPitchedPtr dst, int value, struct cudaExtent e
 
 /* ---- in terms of both ---- */
 void cs_fact_alloc(enum cs_allocator allocator, const void *address, size_t size);
+void cs_fact_block(const void *address, size_t size, uint32_t device); /* one of PyTorch's allocator, on that device */
 void cs_fact_free(enum cs_allocator allocator, const void *address);
 void cs_fact_capture_begin(const void *stream);
 void cs_fact_capture_end(const void *stream);

@@ -18,7 +18,8 @@ enum { SLOTS = 1 << 15, PARAMETERS_MAX = 4096 };
 
 struct entry {
     CUfunction handle;
-    uint32_t epoch;
+    _Atomic uint32_t epoch;
+    char *name;
     struct cs_function function;
 };
 
@@ -86,6 +87,11 @@ static struct entry *make(CUfunction handle, uint32_t epoch, const char *name)
         return NULL;
     entry->handle = handle;
     entry->epoch = epoch;
+    entry->name = strdup(name);
+    if (!entry->name) {
+        free(entry);
+        return NULL;
+    }
     entry->function.id = atomic_fetch_add(&functions.ids, 1) + 1;
     thread->guard++;
     ask_driver(handle, entry, max);
@@ -93,30 +99,38 @@ static struct entry *make(CUfunction handle, uint32_t epoch, const char *name)
     struct entry *fitted =
         realloc(entry, sizeof *entry + entry->function.parameter_count * sizeof entry->function.parameters[0]);
     entry = fitted ? fitted : entry;
-    define(entry, name ? name : "");
+    define(entry, name);
     return entry;
+}
+
+/* After a module was unloaded a handle may mean another function; under the same name it is taken for the same. */
+static bool is_current(struct entry *entry, uint32_t epoch, const char *name)
+{
+    if (atomic_load_explicit(&entry->epoch, memory_order_relaxed) == epoch)
+        return true;
+    if (strcmp(entry->name, name) != 0)
+        return false;
+    atomic_store_explicit(&entry->epoch, epoch, memory_order_relaxed);
+    return true;
 }
 
 const struct cs_function *cs_function_of(CUfunction handle, const char *name)
 {
     uint32_t epoch = atomic_load_explicit(&functions.epoch, memory_order_relaxed);
     size_t slot = slot_of(handle);
+    name = name ? name : "";
     for (size_t probe = 0; probe < SLOTS; probe++, slot = (slot + 1) % SLOTS) {
         struct entry *entry = atomic_load_explicit(&functions.slots[slot], memory_order_acquire);
-        if (!entry) {
-            struct entry *made = make(handle, epoch, name);
-            if (made && !atomic_compare_exchange_strong(&functions.slots[slot], &entry, made)) {
-                /* Another thread took the slot; this definition stays valid on its own. */
-                if (entry->handle == handle && entry->epoch == epoch) {
-                    free(made);
-                    return &entry->function;
-                }
-                continue;
-            }
-            return made ? &made->function : NULL;
-        }
-        if (entry->handle == handle && entry->epoch == epoch)
+        if (entry && entry->handle != handle)
+            continue;
+        if (entry && is_current(entry, epoch, name))
             return &entry->function;
+        struct entry *made = make(handle, epoch, name);
+        if (!made)
+            return NULL;
+        /* An entry that is replaced stays: another thread may be reading it. */
+        if (atomic_compare_exchange_strong(&functions.slots[slot], &entry, made) || entry->handle == handle)
+            return &made->function;
     }
     return NULL;
 }

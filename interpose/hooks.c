@@ -88,6 +88,10 @@ static void leave(const struct call *call)
 #define CS_API_PTSZ(name, parameters, arguments, fact)                                                                 \
     BODY(name, parameters, arguments, true, , fact)                                                                    \
     BODY(name##_ptsz, parameters, arguments, true, , fact)
+#define CS_API_MEMORY_PLAIN(name, parameters, arguments, fact) BODY(name, parameters, arguments, false, , fact)
+#define CS_API_MEMORY_PTSZ(name, parameters, arguments, fact)                                                          \
+    BODY(name, parameters, arguments, false, , fact)                                                                   \
+    BODY(name##_ptsz, parameters, arguments, false, , fact)
 #define CS_API_FREE_PLAIN(name, parameters, arguments, allocator, address)                                             \
     BODY(name, parameters, arguments, false, FREE_BEFORE(allocator, address), FREE_AFTER(allocator, address))
 #define CS_API_FREE_PTSZ(name, parameters, arguments, allocator, address)                                              \
@@ -95,6 +99,8 @@ static void leave(const struct call *call)
     CS_API_FREE_PLAIN(name##_ptsz, parameters, arguments, allocator, address)
 
 #define CS_API(name, variant, parameters, arguments, fact) CS_API_##variant(name, parameters, arguments, fact)
+#define CS_API_MEMORY(name, variant, parameters, arguments, fact)                                                      \
+    CS_API_MEMORY_##variant(name, parameters, arguments, fact)
 #define CS_API_FREE(name, variant, parameters, arguments, allocator, address)                                          \
     CS_API_FREE_##variant(name, parameters, arguments, allocator, address)
 #include "interpose/cuda_api.def"

@@ -96,20 +96,24 @@ static const char *environment(void *unused, const char *name)
     return getenv(name);
 }
 
-static void warn_of(void *unused, const char *message)
+/* What is wrong with the configuration, one line each: found by the constructor, before other threads can change the
+ * environment. */
+static struct {
+    char lines[8][CS_CONFIG_MESSAGE_MAX];
+    unsigned count;
+} complaints;
+
+static void complain(void *unused, const char *message)
 {
     (void)unused;
-    /* The topic must stay; there are at most a handful. */
-    char *topic = strdup(message);
-    if (topic)
-        cs_warn_once(topic, "%s", topic);
+    if (complaints.count < sizeof complaints.lines / sizeof *complaints.lines)
+        snprintf(complaints.lines[complaints.count++], sizeof *complaints.lines, "%s", message);
 }
 
 void cs_state_check_config(void)
 {
-    struct cs_config again;
-    cs_config_read(&again, environment, warn_of, NULL);
-    cs_config_check_names(environ, warn_of, NULL);
+    for (unsigned i = 0; i < complaints.count; i++)
+        cs_warn_once(complaints.lines[i], "%s", complaints.lines[i]);
 }
 
 /* The driver opens the library that this names and calls its InitializeInjection from cuInit. */
@@ -122,7 +126,8 @@ static void ask_for_injection(void)
 __attribute__((constructor)) static void start(void)
 {
     state.process = getpid();
-    cs_config_read(&state.config, environment, NULL, NULL);
+    cs_config_read(&state.config, environment, complain, NULL);
+    cs_config_check_names(environ, complain, NULL);
     if (!state.config.enable || !find_self())
         return;
     cs_thread_start((uint64_t)state.config.ring_kb * 1024);

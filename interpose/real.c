@@ -50,7 +50,7 @@ void *cs_mapped_library(const char *library_part)
     struct search search = {.part = library_part};
     if (!dl_iterate_phdr(match_library, &search))
         return NULL;
-    return dlopen(search.path, RTLD_NOLOAD | RTLD_LAZY);
+    return dlopen(search.path, RTLD_NOLOAD | RTLD_NODELETE | RTLD_LAZY);
 }
 
 void *cs_mapped_symbol(const char *library_part, const char *symbol)
@@ -86,7 +86,7 @@ static const char *needed_runtime(const void *caller)
 
 static void *symbol_of(const char *library, const char *symbol)
 {
-    void *handle = dlopen(library, RTLD_NOLOAD | RTLD_LAZY);
+    void *handle = dlopen(library, RTLD_NOLOAD | RTLD_NODELETE | RTLD_LAZY);
     if (!handle)
         return NULL;
     void *found = dlsym(handle, symbol);

@@ -29,7 +29,8 @@ void *cs_real(enum cs_api api, const char *symbol, const void *own, const void *
 
 /*
  * A function of a library that is in the process already (in any scope), by a part of the library's file name such as
- * "libcuda.so."; NULL when either is missing. Does not load anything. Not for hot paths.
+ * "libcuda.so."; NULL when either is missing. Does not load anything, but keeps
+ * the library from being unloaded, since its functions are remembered. Not for hot paths.
  */
 void *cs_mapped_symbol(const char *library_part, const char *symbol);
 

@@ -20,7 +20,7 @@ void cs_state_off(void);
 /* Opens what the first event needs (libunwind); at most once, cheap afterwards. Any thread of the program. */
 void cs_state_prepare(void);
 
-/* True in the process that the constructor ran in; false in a fork's child. */
+/* True in the process that the constructor ran in, and in a child that was forked before CUDA was used. */
 bool cs_state_own_process(void);
 
 /* The folder of libcopyspy.so, and its full path. Owned by the library. */

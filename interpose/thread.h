@@ -17,6 +17,7 @@ struct cs_ring {
     unsigned char *bytes;
     uint64_t capacity;                  /* a power of two */
     uint64_t tail_seen;                 /* the producer's last look at tail */
+    bool starved;                       /* the producer waited for room in vain, and there was none since */
     uint64_t reserved;                  /* position of the record between begin and end */
     _Alignas(64) _Atomic uint64_t head; /* published by the producer */
     _Alignas(64) _Atomic uint64_t tail; /* released by the consumer */

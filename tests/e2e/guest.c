@@ -136,10 +136,29 @@ static void forked(void)
     printf("child ended with %d\n", status);
 }
 
+static void *work_and_end(void *unused)
+{
+    (void)unused;
+    usleep(50000);
+    needless();
+    tell_truth();
+    return NULL;
+}
+
+/* Main ends before the thread that works; the process ends with the last of them. */
+static void headless(void)
+{
+    pthread_t thread;
+    needless();
+    pthread_create(&thread, NULL, work_and_end, NULL);
+    pthread_exit(NULL);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} modes[] = {{"copies", copies}, {"needless", needless}, {"threads", threads}, {"lend", lend}, {"fork", forked}};
+} modes[] = {{"copies", copies}, {"needless", needless}, {"threads", threads},
+             {"lend", lend},     {"fork", forked},       {"headless", headless}};
 
 int main(int count, char **arguments)
 {
@@ -151,6 +170,6 @@ int main(int count, char **arguments)
             return 0;
         }
     }
-    fprintf(stderr, "usage: guest copies|needless|threads|lend|fork\n");
+    fprintf(stderr, "usage: guest copies|needless|threads|lend|fork|headless\n");
     return 2;
 }

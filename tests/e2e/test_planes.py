@@ -54,8 +54,13 @@ class Planes(e2e.Case):
         self.assertIn("child ended with 0", ended.out)
         self.assertEqual(len(list(self.folder.iterdir())), 1)
 
+    def test_process_ends_with_its_last_thread_and_leaves_a_report(self):
+        ended = self.spied(GUEST, "headless")
+        self.assertEqual(ended.status, 0)
+        self.assert_counts_match(ended)
+
     def test_output_is_that_of_a_run_without_it(self):
-        for mode in "copies", "needless", "threads", "lend", "fork":
+        for mode in "copies", "needless", "threads", "lend", "fork", "headless":
             with self.subTest(mode):
                 self.assertEqual(self.spied(GUEST, mode).out, e2e.run(GUEST, mode, preload=False).out)
 
