@@ -19,6 +19,7 @@ struct listing {
     struct cs_kernel_reader reader;
     bool json;
     size_t printed, files; /* kernels so far; files that could be read */
+    int failure;           /* errno of the output that could not be written; 0: none */
     /* the file at hand */
     const char *path;
     uint8_t *bytes;
@@ -126,6 +127,7 @@ static int print_kernel(void *context, const struct cs_kernel_entry *entry)
     if (isatty(STDOUT_FILENO))
         hide_progress(listing);
     int status = 0;
+    errno = ENOMEM; /* what JSON fails of, if not of the output */
     if (listing->json) {
         fputs(listing->printed ? ",\n" : "[\n", stdout);
         status = cs_kernels_print_json(stdout, listing->path, entry);
@@ -135,7 +137,9 @@ static int print_kernel(void *context, const struct cs_kernel_entry *entry)
         cs_kernels_print_text(stdout, entry);
     }
     listing->printed++;
-    return status == 0 && !ferror(stdout) ? 0 : 1;
+    if (status != 0 || ferror(stdout))
+        listing->failure = errno;
+    return listing->failure;
 }
 
 /* ---- files ---- */
@@ -190,7 +194,9 @@ static int finish(struct listing *listing)
 {
     if (listing->json && (listing->printed || listing->files))
         fputs(listing->printed ? "\n]\n" : "[]\n", stdout);
-    return fflush(stdout) != 0 || ferror(stdout) ? cs_command_fail("kernels: standard output: %s", strerror(errno)) : 0;
+    if (fflush(stdout) != 0 && !listing->failure)
+        listing->failure = errno;
+    return listing->failure ? cs_command_fail("kernels: standard output: %s", strerror(listing->failure)) : 0;
 }
 
 int cs_command_kernels(int count, char **arguments)
@@ -206,7 +212,7 @@ int cs_command_kernels(int count, char **arguments)
         return status;
     if (optind == count)
         return cs_command_fail("kernels: no file given; expected cubins, fat binaries, libraries or programs");
-    for (int i = optind; i < count && !ferror(stdout); i++) {
+    for (int i = optind; i < count && !listing.failure; i++) {
         listing.path = arguments[i];
         if (count - optind > 1 && !listing.json)
             printf("%s%s:\n", i > optind ? "\n" : "", arguments[i]);
