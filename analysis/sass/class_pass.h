@@ -68,8 +68,6 @@ void cs_class_walk(struct cs_class_pass *pass);
 bool cs_class_access(struct cs_class_pass *pass, struct cs_data_state *state, uint32_t index);
 /* Remembers what comparison a predicate is, after the instruction that writes it. */
 void cs_class_note_check(struct cs_class_pass *pass, struct cs_data_state *state, uint32_t index);
-/* Whether what is done under the first check is done wherever something is done under the second. */
-bool cs_class_same_check(const struct cs_class_pass *pass, uint16_t first, uint16_t second);
 /* Whether loaded values decide whether data is moved; `strict`: or anything is written. After the walk. */
 bool cs_class_decided_by_data(const struct cs_class_pass *pass, bool strict);
 

@@ -75,7 +75,11 @@ struct cs_datum *cs_class_register(const struct cs_flow *flow, const struct cs_d
 
 static struct cs_datum seen_under(struct cs_datum value, uint16_t guard)
 {
-    return guard && (value.guard & ~CS_NO_GUARD) == guard ? datum(value.guarded_from, value.guarded_expression) : value;
+    if (!guard || (value.guard & ~CS_NO_GUARD) != guard)
+        return value;
+    struct cs_datum seen = datum(value.guarded_from, value.guarded_expression);
+    seen.check = value.check;
+    return seen;
 }
 
 static struct cs_datum constant_word(unsigned bank, uint32_t offset)
@@ -126,13 +130,15 @@ bool cs_class_write(const struct cs_flow *flow, struct cs_data_state *state, uin
     bool chosen = old.from && cs_class_guard_tainted(state, guard);
     uint64_t either = cs_class_symbol(CS_SYMBOL_RESULT, index, i);
     uint16_t check = cs_class_check(state, guard);
+    if (value.from & CS_FROM_CHECKED && cs_class_same_check(state->pass, value.check, check))
+        value.from &= (uint16_t)~CS_FROM_CHECKED;
     *target = datum(old.from | value.from | (chosen ? CS_FROM_COMPUTED : 0), old.from ? either : value.expression);
-    if (cs_class_cleared(old.from) && check && !chosen && value.from & CS_FROM_DATA &&
-        !(value.from & CS_FROM_CHECKED)) {
+    if (old.from && check && !chosen && value.from & CS_FROM_DATA && !(value.from & CS_FROM_CHECKED) &&
+        !(old.from & CS_FROM_DATA)) {
         target->from = value.from | CS_FROM_CHECKED;
         target->check = check;
-    } else if (old.from & CS_FROM_CHECKED) {
-        target->check = old.check;
+    } else {
+        target->check = old.from & CS_FROM_CHECKED ? old.check : value.check;
     }
     if (guard && i < in->count) {
         target->guard = guard;
@@ -613,6 +619,25 @@ static struct cs_origin origin_of(struct cs_datum value)
     return (struct cs_origin){value.expression, value.from};
 }
 
+/*
+ * A selection between data and zero by a check is data while the check holds. Returns the check, or 0.
+ */
+static uint16_t select_by_check(const struct cs_data_state *state, const struct operation *o,
+                                const struct cs_datum operands[3], struct cs_origin *result)
+{
+    unsigned condition = (unsigned)field(o->in, 87, 3);
+    bool second = cs_class_cleared(o->a.from), one = second != cs_class_cleared(o->b.from);
+    struct cs_origin data = second ? o->b : o->a;
+    if (o->in->opcode->action != CS_DO_SELECT || o->in->guard_uniform || condition == CS_PT || o->chosen || !one ||
+        !(data.from & CS_FROM_DATA) || (o->in->code == 0x008 && modified(o, second)))
+        return 0;
+    uint16_t check = state->checks[condition] ^ (uint16_t)(field(o->in, 90, 1) ^ second);
+    if (check < 2 || (data.from & CS_FROM_CHECKED && !cs_class_same_check(state->pass, operands[second].check, check)))
+        return 0;
+    *result = (struct cs_origin){result->expression, data.from | CS_FROM_CHECKED};
+    return check;
+}
+
 static struct operation operation_on(const struct cs_flow *flow, const struct cs_data_state *state, uint32_t index,
                                      const struct cs_datum operands[3], uint16_t under)
 {
@@ -647,12 +672,15 @@ static struct cs_datum result_word(const struct cs_flow *flow, const struct cs_d
     }
     struct operation plain = operation_on(flow, state, index, values, 0);
     struct cs_origin result = evaluate(&plain, wordwise ? 0 : i);
+    uint16_t selected = select_by_check(state, &plain, values, &result);
     struct cs_datum value = datum(result.from, result.expression);
-    value.check = result.from & CS_FROM_CHECKED ? check : 0;
+    value.check = selected ? selected : result.from & CS_FROM_CHECKED ? check : 0;
     if (!under)
         return value;
     struct operation guarded = operation_on(flow, state, index, values, under);
     struct cs_origin then = evaluate(&guarded, wordwise ? 0 : i);
+    if (selected)
+        select_by_check(state, &guarded, values, &then);
     value.guard = under;
     value.guarded_from = then.from;
     value.guarded_expression = then.expression;

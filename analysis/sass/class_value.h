@@ -22,7 +22,7 @@ enum {
     CS_FROM_COMPUTED = 256,
     CS_FROM_STAGED = 512,   /* went through shared memory or another lane */
     CS_FROM_FOREIGN = 1024, /* only the lower half is what is said; the upper one is left over from something else */
-    CS_FROM_CHECKED = 2048, /* what is said if the check holds, else zero */
+    CS_FROM_CHECKED = 2048, /* what is said if the check holds, else zero or left over */
     CS_FROM_UPPER = 4096,   /* with FOREIGN: and the upper half is that of a loaded value */
     CS_FROM_LOADED = CS_FROM_BYTE | CS_FROM_HALF | CS_FROM_WORD | CS_FROM_PIECE,
     CS_FROM_DATA = CS_FROM_LOADED | CS_FROM_CAST,
@@ -46,7 +46,10 @@ struct cs_datum {
     uint16_t guard, check;
 };
 
+struct cs_class_pass;
+
 struct cs_data_state {
+    const struct cs_class_pass *pass;
     struct cs_datum *values; /* as in a state of the address pass: general registers, then uniform ones */
     uint16_t tainted;        /* predicates that depend on loaded values; bits as in cs_instruction */
     uint16_t fact;           /* a guard that is known to hold; 0: none */
@@ -78,6 +81,8 @@ static inline uint64_t cs_class_parameter(const struct cs_flow *flow, uint32_t o
 
 /* The check that a guard stands for. */
 uint16_t cs_class_check(const struct cs_data_state *state, uint16_t guard);
+/* Whether what is done under the first check is done wherever something is done under the second. */
+bool cs_class_same_check(const struct cs_class_pass *pass, uint16_t first, uint16_t second);
 /* Whether the predicate is tainted; 0 is no predicate. */
 bool cs_class_guard_tainted(const struct cs_data_state *state, uint16_t guard);
 /* Whether the condition at bit 87, of selections and comparisons, is. */

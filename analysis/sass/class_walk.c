@@ -522,14 +522,15 @@ static void settle(struct cs_class_pass *pass, struct cs_data_state *state, stru
 void cs_class_walk(struct cs_class_pass *pass)
 {
     struct cs_flow *flow = pass->flow;
-    struct cs_data_state state = {.values = calloc(2 * (size_t)place_count(pass) + 1, sizeof *state.values)};
+    struct cs_data_state state = {.pass = pass,
+                                  .values = calloc(2 * (size_t)place_count(pass) + 1, sizeof *state.values)};
     size_t entry = cs_flow_locate(flow, flow->kernel->text, flow->kernel->entry);
     if (!state.values || entry == SIZE_MAX) {
         free(state.values);
         pass->computes = true;
         return;
     }
-    struct cs_data_state taken = {.values = state.values + place_count(pass)};
+    struct cs_data_state taken = {.pass = pass, .values = state.values + place_count(pass)};
     flow_into(pass, CS_CLASS_EXIT, (uint32_t)entry, &state);
     settle(pass, &state, &taken);
     pass->final = true;
