@@ -190,35 +190,25 @@ static bool any_input_tainted(const struct cs_flow *flow, const struct cs_data_s
  */
 static void compare_with_zero(const struct cs_flow *flow, struct cs_data_state *state, const struct cs_instruction *in)
 {
-    enum {
-        ISETP = 0x00c,
-        FSETP = 0x00b,
-        DSETP = 0x02a,
-        HSETP2 = 0x034,
-        LOP3 = 0x012,
-        EQUAL = 2,
-        NOT_EQUAL = 5,
-        NEU = 13
-    };
-    uint16_t guard = cs_flow_guard(in), bit = (uint16_t)(1u << field(in, 81, 3)), nonzero = state->nonzero;
+    enum { ISETP = 0x00c, FSETP = 0x00b, DSETP = 0x02a, LOP3 = 0x012, EQUAL = 2, NOT_EQUAL = 5, NEU = 13 };
+    uint16_t guard = cs_flow_guard(in), bit = (uint16_t)(1u << field(in, 81, 3));
     struct cs_datum a = cs_class_operand(flow, state, &in->a, 0, guard);
     struct cs_datum b = cs_class_operand(flow, state, &in->b, 0, guard);
     bool integer = in->code == ISETP, compares = integer || in->code == FSETP || in->code == DSETP;
-    unsigned how = (unsigned)field(in, 76, integer ? 3 : 4), other = (unsigned)field(in, 87, 3);
-    bool inverted = field(in, 90, 1), or = field(in, 74, 2) == 1, alone = other == CS_PT && !inverted && ! or ;
-    bool other_nonzero = other != CS_PT && nonzero >> other & 1 && !inverted;
-    bool other_zero = other != CS_PT && state->zero >> other & 1 && !inverted;
+    unsigned how = (unsigned)field(in, 76, integer ? 3 : 4);
+    bool alone = field(in, 87, 4) == CS_PT && field(in, 74, 2) == 0;
     state->nonzero &= (uint16_t)~in->predicates;
     state->zero &= (uint16_t)~in->predicates;
     if (guard || in->opcode->uniform)
         return;
-    bool masks = in->code == LOP3 && field(in, 72, 8) == LUT_AND && b.from == CS_FROM_CONSTANT;
+    bool masks = in->code == LOP3 && field(in, 72, 8) == LUT_AND && b.from == CS_FROM_CONSTANT &&
+                 (b.expression == UINT8_MAX || b.expression == UINT16_MAX);
     bool data = a.from & CS_FROM_DATA && !(a.from & CS_FROM_COMPUTED);
     if (!data || !(masks || (compares && b.from == CS_FROM_ZERO)))
         return;
-    if (masks || ((how == NOT_EQUAL || how == NEU) && (alone || (or &&other_nonzero))))
+    if (masks || (alone && (how == NOT_EQUAL || how == NEU)))
         state->nonzero |= bit;
-    else if (how == EQUAL && (alone || (! or &&other_zero)))
+    else if (alone && how == EQUAL)
         state->zero |= bit;
 }
 

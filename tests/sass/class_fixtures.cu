@@ -535,6 +535,20 @@ KERNEL looked_up(float *out, const unsigned char *in)
     out[THREAD] = table[in[THREAD] & 1];
 }
 
+KERNEL either_nonzero(bool *out, const float *a, const float *b, int n)
+{
+    int i = THREAD;
+    if (i < n)
+        out[i] = a[i] != 0 || b[i] != 0;
+}
+
+KERNEL either_true(bool *out, const bool *a, const bool *b, int n)
+{
+    int i = THREAD;
+    if (i < n)
+        out[i] = a[i] || b[i];
+}
+
 KERNEL bits_or(int *out, const int *a, const int *b, int n)
 {
     int i = THREAD;
