@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -150,6 +151,25 @@ static void write_to_stderr(const struct cs_report *report, const struct cs_rend
     fclose(stream);
 }
 
+/* Another process of this run, a child or the parent, may have written its report under the same name: ours then gets
+ * the process id behind it. */
+static void keep_apart(char path[CS_CONFIG_PATH_MAX])
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return;
+    if ((int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec < cs_state_run_started())
+        return;
+    size_t length = strlen(path);
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    char extension[64] = "";
+    if (dot && (!slash || dot > slash) && strlen(dot) < sizeof extension) {
+        strcpy(extension, dot);
+        length = (size_t)(dot - path);
+    }
+    snprintf(path + length, CS_CONFIG_PATH_MAX - length, ".%d%s", (int)getpid(), extension);
+}
+
 /* True when the report went to the file that COPYSPY_REPORT names. */
 static bool write_to_path(const struct cs_report *report, const struct cs_config *config)
 {
@@ -158,9 +178,11 @@ static bool write_to_path(const struct cs_report *report, const struct cs_config
     char path[CS_CONFIG_PATH_MAX];
     if (!config->report[0])
         return false;
-    if (cs_config_report_path(config, (unsigned long)getpid(), path, sizeof path) == 0 &&
-        engine.cs_report_write_path(report, path, &options, &error) == 0)
-        return true;
+    if (cs_config_report_path(config, (unsigned long)getpid(), path, sizeof path) == 0) {
+        keep_apart(path);
+        if (engine.cs_report_write_path(report, path, &options, &error) == 0)
+            return true;
+    }
     cs_warn_once("report path", "COPYSPY_REPORT=%s: %s; the report follows here", config->report, error.message);
     return false;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "interpose/engine.h"
@@ -20,6 +21,7 @@
 static struct {
     _Atomic bool active;
     pid_t process;
+    int64_t run_started;
     char path[PATH_MAX], directory[PATH_MAX];
     struct cs_config config;
 } state;
@@ -90,6 +92,27 @@ static void after_fork_in_child(void)
     state.process = getpid();
 }
 
+/*
+ * When the first process of this run started, in nanoseconds, handed down by the environment: a report that is younger
+ * was written by another process of the same run.
+ */
+#define RUN_STARTED "_COPYSPY_RUN_STARTED"
+
+static void note_start(void)
+{
+    char text[32];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(text, sizeof text, "%lld", (long long)now.tv_sec * 1000000000 + now.tv_nsec);
+    setenv(RUN_STARTED, text, 0);
+    state.run_started = atoll(getenv(RUN_STARTED));
+}
+
+int64_t cs_state_run_started(void)
+{
+    return state.run_started;
+}
+
 static const char *environment(void *unused, const char *name)
 {
     (void)unused;
@@ -133,5 +156,6 @@ __attribute__((constructor)) static void start(void)
     cs_thread_start((uint64_t)state.config.ring_kb * 1024);
     pthread_atfork(NULL, NULL, after_fork_in_child);
     ask_for_injection();
+    note_start();
     atomic_store(&state.active, true);
 }

@@ -8,6 +8,7 @@
 #define COPYSPY_INTERPOSE_STATE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "analysis/config.h"
 
@@ -29,6 +30,9 @@ const char *cs_state_path(void);
 
 /* The COPYSPY_* variables as they were when the process started. */
 const struct cs_config *cs_state_config(void);
+
+/* When the first process of this run (a program and all that it starts) began, in nanoseconds since the epoch. */
+int64_t cs_state_run_started(void);
 
 /* Warns, once each, of COPYSPY_* variables that are wrong. Kept out of the constructor: a process that never uses CUDA
  * says nothing. */

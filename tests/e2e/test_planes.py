@@ -3,6 +3,7 @@ when the program takes CUPTI for itself. The truth is the stand-in's own count."
 import os
 import pathlib
 import re
+import time
 import unittest
 
 import e2e
@@ -53,6 +54,20 @@ class Planes(e2e.Case):
         ended = self.spied(GUEST, "fork", COPYSPY_REPORT=self.folder / "%p.json")
         self.assertIn("child ended with 0", ended.out)
         self.assertEqual(len(list(self.folder.iterdir())), 1)
+
+    def test_processes_of_one_run_do_not_overwrite_each_others_reports(self):
+        ended = e2e.run("/bin/sh", "-c", f"{GUEST} needless; {GUEST} copies; true", COPYSPY_REPORT=self.folder / "r.json")
+        self.assertEqual((ended.status, ended.err), (0, ""))
+        names = sorted(path.name for path in self.folder.iterdir())
+        self.assertEqual(len(names), 2, names)
+        self.assertIn("r.json", names)
+        self.assertTrue(all(name.endswith(".json") for name in names), names)
+
+    def test_report_of_an_earlier_run_is_replaced(self):
+        path = self.folder / "r.json"
+        path.write_text("old")
+        time.sleep(0.05)
+        self.assertEqual(len(self.findings(self.spied(GUEST, "needless", COPYSPY_REPORT=path))), 1)
 
     def test_process_ends_with_its_last_thread_and_leaves_a_report(self):
         ended = self.spied(GUEST, "headless")
