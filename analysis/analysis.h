@@ -29,8 +29,7 @@ struct cs_host {
 /* What the host says of its own doings; goes into the report's last section. All zero when not known. */
 struct cs_self {
     uint64_t events, lost_events;
-    uint64_t hook_nanoseconds; /* 0: not measured */
-    uint64_t code_bytes;       /* GPU code seen */
+    uint64_t code_bytes; /* GPU code seen */
 };
 
 struct cs_analysis;

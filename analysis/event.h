@@ -38,9 +38,8 @@ enum cs_event_kind {
     CS_EVENT_CAPTURE_BEGIN, /* struct cs_event: a stream capture began on head.stream */
     CS_EVENT_CAPTURE_END,   /* struct cs_event */
     CS_EVENT_GRAPH_LAUNCH,  /* struct cs_event */
-    CS_EVENT_SYNC, /* struct cs_event: the host waited for head.stream (0 with CS_FLAG_ALL_STREAMS: for everything) */
-    CS_EVENT_COPY_TIME, /* struct cs_copy_time: the device's own timing of an earlier copy */
-    CS_EVENT_END,       /* struct cs_event: the program is being torn down; what dies from here on is no evidence */
+    CS_EVENT_COPY_TIME,     /* struct cs_copy_time: the device's own timing of an earlier copy */
+    CS_EVENT_END,           /* struct cs_event: the program is being torn down; what dies from here on is no evidence */
     /* what could not be seen */
     CS_EVENT_BLIND_BEGIN, /* struct cs_blind: from here launches and copies may go unseen */
     CS_EVENT_BLIND_END,   /* struct cs_blind */
@@ -49,9 +48,8 @@ enum cs_event_kind {
 };
 
 /* cs_event.flags */
-#define CS_FLAG_CAPTURED 0x1u    /* recorded into a graph by stream capture, not executed now */
-#define CS_FLAG_ALL_STREAMS 0x2u /* CS_EVENT_SYNC: the whole device or context */
-#define CS_FLAG_FRAMEWORK 0x4u   /* CS_EVENT_ALLOC/FREE: a framework's block inside a larger allocation (c10) */
+#define CS_FLAG_CAPTURED 0x1u  /* recorded into a graph by stream capture, not executed now */
+#define CS_FLAG_FRAMEWORK 0x4u /* CS_EVENT_ALLOC/FREE: a framework's block inside a larger allocation (c10) */
 
 struct cs_event {
     uint32_t size;        /* bytes of the whole record, this header included; a multiple of 8 */

@@ -294,7 +294,6 @@ static void describe_self(struct cs_report *report, const struct cs_analysis *an
     struct cs_report_self *out = &report->self;
     out->events = self && self->events ? self->events : analysis->events;
     out->lost_events = report->unseen.lost_events;
-    out->hook_ns = self ? self->hook_nanoseconds : 0;
     out->code_bytes = self ? self->code_bytes : 0;
     out->kernels = analysis->kernels.count;
 }

@@ -139,7 +139,6 @@ static const struct field unseen_fields[] = {
 static const struct field self_fields[] = {
     {"events", NUMBER, offsetof(struct cs_report_self, events), NULL, 0},
     {"lost_events", NUMBER, offsetof(struct cs_report_self, lost_events), NULL, 0},
-    {"hook_ns", NUMBER, offsetof(struct cs_report_self, hook_ns), NULL, 0},
     {"code_bytes", NUMBER, offsetof(struct cs_report_self, code_bytes), NULL, 0},
     {"kernels", NUMBER, offsetof(struct cs_report_self, kernels), NULL, 0},
     {"copies_without_time", NUMBER, offsetof(struct cs_report_self, copies_without_time), NULL, 0},

@@ -105,7 +105,7 @@ struct cs_report_unseen {
     struct cs_unknown_kernels kernels;
 };
 struct cs_report_self {
-    uint64_t events, lost_events, hook_ns, code_bytes, kernels, copies_without_time;
+    uint64_t events, lost_events, code_bytes, kernels, copies_without_time;
 };
 
 struct cs_arena_chunk;

@@ -406,7 +406,7 @@ static void say_program(const struct out *out)
 static void say_self(const struct out *out)
 {
     const struct cs_report *report = out->report;
-    char number[CS_NUMBER_MAX], time[CS_NUMBER_MAX];
+    char number[CS_NUMBER_MAX];
     if (!out->all && !report->findings.count && !anything_unseen(report))
         return;
     say(out, BOLD, "\ncopyspy itself:\n");
@@ -415,8 +415,6 @@ static void say_self(const struct out *out)
         plural(report->self.kernels, "kernel", "kernels"));
     if (report->self.code_bytes)
         say(out, PLAIN, ", %s of GPU code", cs_number_bytes(report->self.code_bytes, number));
-    if (report->self.hook_ns)
-        say(out, PLAIN, ", %s spent in hooks", cs_number_time(report->self.hook_ns, time));
     fputc('\n', out->stream);
     say(out, PLAIN, "  %s device-to-device %s seen, ", cs_number_exact(report->totals.copies, number),
         plural(report->totals.copies, "copy", "copies"));
