@@ -142,7 +142,7 @@ static bool stderr_is_colourful(const struct cs_config *config)
 static void write_to_stderr(const struct cs_report *report, const struct cs_render_options *options)
 {
     struct cs_error error = {""};
-    int file = dup(STDERR_FILENO);
+    int file = cs_state_has_stderr() ? dup(STDERR_FILENO) : -1;
     FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
     if (!stream)
         return;

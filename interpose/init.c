@@ -3,6 +3,7 @@
  * is; in a process that never uses CUDA nothing else of this library ever runs.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,6 +23,7 @@ static struct {
     _Atomic bool active;
     pid_t process;
     int64_t run_started;
+    bool has_stderr;
     char path[PATH_MAX], directory[PATH_MAX];
     struct cs_config config;
 } state;
@@ -108,6 +110,11 @@ static void note_start(void)
     state.run_started = atoll(getenv(RUN_STARTED));
 }
 
+bool cs_state_has_stderr(void)
+{
+    return state.has_stderr;
+}
+
 int64_t cs_state_run_started(void)
 {
     return state.run_started;
@@ -149,6 +156,7 @@ static void ask_for_injection(void)
 __attribute__((constructor)) static void start(void)
 {
     state.process = getpid();
+    state.has_stderr = fcntl(STDERR_FILENO, F_GETFD) != -1;
     cs_config_read(&state.config, environment, complain, NULL);
     cs_config_check_names(environ, complain, NULL);
     if (!state.config.enable || !find_self())

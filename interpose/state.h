@@ -31,6 +31,9 @@ const char *cs_state_path(void);
 /* The COPYSPY_* variables as they were when the process started. */
 const struct cs_config *cs_state_config(void);
 
+/* Was there a standard error when the process started? If not, its number may have gone to a file of the program's. */
+bool cs_state_has_stderr(void);
+
 /* When the first process of this run (a program and all that it starts) began, in nanoseconds since the epoch. */
 int64_t cs_state_run_started(void);
 

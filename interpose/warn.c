@@ -32,6 +32,8 @@ static int first_time(const char *topic)
 
 static void print(const char *prefix, const char *format, va_list arguments)
 {
+    if (!cs_state_has_stderr())
+        return;
     int saved = errno;
     char line[1024];
     int length = snprintf(line, sizeof line, "%s: ", prefix);

@@ -4,6 +4,7 @@
  */
 #include <cuda_runtime_api.h>
 #include <cupti.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,11 +155,19 @@ static void headless(void)
     pthread_exit(NULL);
 }
 
+/* Started without a standard error, the program's own file gets its number. */
+static void lowfile(void)
+{
+    int file = open(getenv("GUEST_FILE"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    printf("file %d\n", file);
+    needless();
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} modes[] = {{"copies", copies}, {"needless", needless}, {"threads", threads},
-             {"lend", lend},     {"fork", forked},       {"headless", headless}};
+} modes[] = {{"copies", copies}, {"needless", needless}, {"threads", threads}, {"lend", lend},
+             {"fork", forked},   {"headless", headless}, {"lowfile", lowfile}};
 
 int main(int count, char **arguments)
 {
@@ -170,6 +179,6 @@ int main(int count, char **arguments)
             return 0;
         }
     }
-    fprintf(stderr, "usage: guest copies|needless|threads|lend|fork|headless\n");
+    fprintf(stderr, "usage: guest copies|needless|threads|lend|fork|headless|lowfile\n");
     return 2;
 }

@@ -55,6 +55,12 @@ class Planes(e2e.Case):
         self.assertIn("child ended with 0", ended.out)
         self.assertEqual(len(list(self.folder.iterdir())), 1)
 
+    def test_file_that_took_the_number_of_standard_error_is_left_alone(self):
+        path = self.folder / "own"
+        ended = e2e.run("/bin/sh", "-c", f"exec 2>&-; exec {GUEST} lowfile", GUEST_FILE=path)
+        self.assertIn("file 2\n", ended.out)
+        self.assertEqual((ended.status, path.read_bytes()), (0, b""))
+
     def test_processes_of_one_run_do_not_overwrite_each_others_reports(self):
         ended = e2e.run("/bin/sh", "-c", f"{GUEST} needless; {GUEST} copies; true", COPYSPY_REPORT=self.folder / "r.json")
         self.assertEqual((ended.status, ended.err), (0, ""))
