@@ -9,7 +9,7 @@
 
 /* A number that was taken is published within a few instructions; a preempted producer may take a scheduling quantum.
  */
-enum { GAP_ROUNDS = 200, GAP_NANOSECONDS = 50000 };
+enum { GAP_ROUNDS = 10000, GAP_NANOSECONDS = 50000 };
 
 static uint64_t next_sequence = 1;
 
