@@ -72,6 +72,9 @@ static void count_registers(struct cs_flow *flow, const struct cs_instruction *i
     uint32_t most = in->destination_uniform ? CS_UNIFORM_REGISTERS : CS_REGISTERS;
     if (in->destination != CS_RZ && last > *count)
         *count = last < most ? last : most;
+    last = (uint32_t)in->destination_more + in->count_most;
+    if (in->destination_more != CS_RZ && last > *count)
+        *count = last < most ? last : most;
 }
 
 /* Decodes a section and appends its code. */

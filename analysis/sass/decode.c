@@ -17,17 +17,20 @@ enum {
     FORM_A_C_UNIFORM = 7
 };
 
+enum { CS_CODE_LDCU = 0x1ac, CS_CODE_LDGMC = 0x1a5 };
+
 static const struct cs_family families[] = {
-    {90, 6, 63, true, cs_opcodes_sm90},
-    {80, 6, 63, false, NULL},
+    {120, 121, 8, 255, true, true, {cs_opcodes_sm120, cs_opcodes_sm100, cs_opcodes_sm90, cs_opcodes_common}},
+    {100, 103, 8, 255, true, true, {cs_opcodes_sm100, cs_opcodes_sm90, cs_opcodes_common}},
+    {90, 90, 6, 63, true, true, {cs_opcodes_sm90, cs_opcodes_common}},
+    {80, 89, 6, 63, true, false, {cs_opcodes_common}},
+    {70, 75, 6, 63, false, false, {cs_opcodes_sm70, cs_opcodes_common}},
 };
 
 const struct cs_family *cs_family(uint32_t architecture)
 {
-    if (architecture >= 100)
-        return NULL;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (architecture >= families[i].from)
+        if (architecture >= families[i].from && architecture <= families[i].to)
             return &families[i];
     return NULL;
 }
@@ -60,6 +63,8 @@ static struct cs_operand at_register(const struct cs_family *family, const struc
 /* The operand at bit 32 of a form. */
 static struct cs_operand at_32(const struct cs_family *family, const struct cs_instruction *in)
 {
+    if (in->opcode->width == CS_WIDTH_WIDE_FORM && in->form == FORM_A_C_CONSTANT)
+        return at_register(family, in, 32, in->opcode->uniform);
     switch (in->form) {
     case FORM_A_C_IMMEDIATE:
     case FORM_A_IMMEDIATE:
@@ -130,6 +135,11 @@ static void decode_uniform_address(const struct cs_family *family, struct cs_ins
     if (in->opcode->space == CS_SPACE_SHARED || in->opcode->space == CS_SPACE_NONE) {
         in->uniform_address = bits(in, 91, 1);
         store = store || in->opcode->space == CS_SPACE_NONE;
+    } else if (bits(in, 91, 1) && !family->descriptors) {
+        in->uniform_address = true;
+        in->narrow_address = atomic || !bits(in, 90, 1);
+    } else if (in->code == CS_CODE_LDGMC) {
+        in->uniform_address = store = bits(in, 91, 1);
     } else if (bits(in, 91, 1)) {
         in->uniform_address = atomic ? !bits(in, 72, 1) : !bits(in, 76, 1);
         in->narrow_address = in->uniform_address && (atomic || (in->code != 0x1ae && !bits(in, 90, 1)));
@@ -144,6 +154,8 @@ static void decode_address(const struct cs_family *family, struct cs_instruction
     in->a = at_register(family, in, 24, in->opcode->uniform);
     if (in->opcode->operands == CS_OPERANDS_ASYNC)
         in->c = at_register(family, in, 16, false);
+    else if (in->opcode->action == CS_DO_STORE && in->form == FORM_A_B_C && !family->descriptors && !bits(in, 32, 8))
+        in->b = at_register(family, in, 64, false);
     else if (in->opcode->operands != CS_OPERANDS_ADDRESS && in->form != FORM_A_C_UNIFORM) /* ATOMS.POPC has no data */
         in->b = at_register(family, in, 32, in->opcode->operands == CS_OPERANDS_UNIFORM_AB);
     if (in->opcode->operands == CS_OPERANDS_CAS)
@@ -153,6 +165,41 @@ static void decode_address(const struct cs_family *family, struct cs_instruction
     in->offset = (int32_t)extend(bits(in, 40, 24), 24);
     in->access_words = words[bits(in, 73, 3)];
     decode_uniform_address(family, in);
+}
+
+/* Offsets count 32 bytes; above them a mask of the bytes. */
+static void decode_32_bytes(const struct cs_family *family, struct cs_instruction *in)
+{
+    in->a = at_register(family, in, 24, false);
+    if (in->opcode->operands == CS_OPERANDS_STORE_32_BYTES) {
+        in->b = at_register(family, in, 32, false);
+        in->c = at_register(family, in, 16, false);
+    } else {
+        in->destination_more = (uint8_t)bits(in, 64, 8);
+    }
+    in->offset = (int32_t)extend(bits(in, 40, 16), 16) * 32;
+    in->access_words = 4;
+}
+
+/* Registers that move between a warp's thread and tensor memory. */
+static uint8_t tensor_memory_words(const struct cs_instruction *in)
+{
+    static const uint8_t of_shape[4] = {2, 4, 1, 1};
+    unsigned words = (unsigned)of_shape[bits(in, 81, 2)] << bits(in, 83, 3);
+    return (uint8_t)(words > 128 ? 128 : words);
+}
+
+static void decode_constant(const struct cs_family *family, struct cs_instruction *in)
+{
+    bool uniform = in->opcode->uniform, late = in->code == CS_CODE_LDCU;
+    in->a = at_register(family, in, 24, uniform);
+    in->b = (struct cs_operand){.kind = CS_OPERAND_CONSTANT,
+                                .bank = (uint8_t)bits(in, 54, 5),
+                                .value = (uint32_t)bits(in, late ? 37 : 38, 16),
+                                .bindless = bits(in, 91, 1) && !uniform};
+    if (uniform && in->code == 0x0b9)
+        in->a = (struct cs_operand){.kind = CS_OPERAND_NONE};
+    in->access_words = (uint8_t[]){0, 0, 0, 0, 1, 2, 4, 8}[bits(in, 73, 3)];
 }
 
 static void decode_operands(const struct cs_family *family, struct cs_instruction *in)
@@ -198,14 +245,7 @@ static void decode_operands(const struct cs_family *family, struct cs_instructio
         in->c = at_register(family, in, 64, false);
         break;
     case CS_OPERANDS_CONSTANT:
-        in->a = at_register(family, in, 24, uniform);
-        in->b = (struct cs_operand){.kind = CS_OPERAND_CONSTANT,
-                                    .bank = (uint8_t)bits(in, 54, 5),
-                                    .value = (uint32_t)bits(in, 38, 16),
-                                    .bindless = bits(in, 91, 1) && !uniform};
-        if (uniform && in->code == 0x0b9)
-            in->a = (struct cs_operand){.kind = CS_OPERAND_NONE};
-        in->access_words = (uint8_t[]){0, 0, 0, 0, 1, 2, 4, 8}[bits(in, 73, 3)];
+        decode_constant(family, in);
         break;
     case CS_OPERANDS_ADDRESS:
     case CS_OPERANDS_STORE:
@@ -213,6 +253,16 @@ static void decode_operands(const struct cs_family *family, struct cs_instructio
     case CS_OPERANDS_ASYNC:
     case CS_OPERANDS_UNIFORM_AB:
         decode_address(family, in);
+        break;
+    case CS_OPERANDS_ADDRESS_32_BYTES:
+    case CS_OPERANDS_STORE_32_BYTES:
+        decode_32_bytes(family, in);
+        break;
+    case CS_OPERANDS_TENSOR_MEMORY:
+        in->a = at_register(family, in, 32, true);
+        in->access_words = tensor_memory_words(in);
+        if (in->opcode->action == CS_DO_STORE)
+            in->b = at_register(family, in, 64, false);
         break;
     }
 }
@@ -222,8 +272,8 @@ static uint8_t atomic_words(const struct cs_family *family, const struct cs_inst
     static const uint8_t old[8] = {1, 1, 2, 1, 1, 2, 2, 1}, since_sm90[8] = {1, 1, 2, 2, 4, 1, 1, 1};
     static const uint8_t floating[16] = {1, 2, 4, 1, 2, 4, 1, 1, 1, 1, 2, 4, 1, 2, 4, 2};
     if (in->opcode->width == CS_WIDTH_ATOMIC_FLOAT || in->code == 0x1a6)
-        return family->additions ? floating[bits(in, 73, 4)] : old[bits(in, 73, 3)];
-    return family->additions ? since_sm90[bits(in, 73, 3)] : old[bits(in, 73, 3)];
+        return family->split_jump ? floating[bits(in, 73, 4)] : old[bits(in, 73, 3)];
+    return family->split_jump ? since_sm90[bits(in, 73, 3)] : old[bits(in, 73, 3)];
 }
 
 /* Sets the registers written: surely `least`, perhaps `most`. */
@@ -231,6 +281,12 @@ static void set_count(struct cs_instruction *in, unsigned least, unsigned most)
 {
     in->count = (uint8_t)least;
     in->count_most = (uint8_t)most;
+}
+
+static void set_wide(struct cs_instruction *in, bool wide)
+{
+    in->wide = wide;
+    set_count(in, wide ? 2 : 1, wide ? 2 : 1);
 }
 
 static void decode_width(const struct cs_family *family, struct cs_instruction *in)
@@ -256,6 +312,8 @@ static void decode_width(const struct cs_family *family, struct cs_instruction *
         return set_count(in, n > 4 ? 4 : n, n > 4 ? 4 : n);
     case CS_WIDTH_ATOMIC:
     case CS_WIDTH_ATOMIC_FLOAT:
+        if (in->opcode->operands == CS_OPERANDS_CAS && in->form == FORM_A_C_IMMEDIATE) /* a predicate is the result */
+            return set_count(in, 0, 0);
         n = atomic_words(family, in);
         return set_count(in, n, n);
     case CS_WIDTH_HMMA:
@@ -272,13 +330,26 @@ static void decode_width(const struct cs_family *family, struct cs_instruction *
         return set_count(in, 0, 2);
     case CS_WIDTH_0_TO_4:
         return set_count(in, 0, 4);
+    case CS_WIDTH_WIDE_BIT_73:
+        return set_wide(in, bits(in, 73, 1));
+    case CS_WIDTH_WIDE_BIT_80:
+        return set_wide(in, bits(in, 80, 1) || in->form == FORM_A_C_IMMEDIATE);
+    case CS_WIDTH_WIDE_FORM:
+        n = in->opcode->uniform ? FORM_A_UNIFORM : FORM_A_C_UNIFORM;
+        return set_wide(in, in->form == FORM_A_C_IMMEDIATE || in->form == FORM_A_C_CONSTANT || in->form == n);
+    case CS_WIDTH_TENSOR_MEMORY:
+        return set_count(in, memory, memory);
     }
 }
 
 static void decode_jump(const struct cs_family *family, struct cs_instruction *in)
 {
+    if (in->code == CS_CODE_BSSY) { /* modifiers lie behind its distance */
+        in->jump = extend(bits(in, 34, 30), 30) * 4;
+        return;
+    }
     int64_t distance = extend(bits(in, 34, 48), 48);
-    if (family->split_jump && in->code != CS_CODE_BSSY)
+    if (family->split_jump)
         distance = (int64_t)((uint64_t)distance << 8 | bits(in, 16, 8));
     in->jump = (int64_t)((uint64_t)distance * 4);
 }
@@ -288,9 +359,9 @@ static const uint16_t writes_one[] = {
     0x006, 0x011, 0x012, 0x014, 0x015, 0x025, 0x027, 0x02f, 0x086, 0x091, 0x092, 0x0a5, 0x0bc, 0x0bd, 0x1c2,
     0x0ca, 0x100, 0x102, 0x11c, 0x160, 0x161, 0x162, 0x163, 0x164, 0x165, 0x166, 0x167, 0x168, 0x169, 0x16a,
     0x16b, 0x16c, 0x16d, 0x16e, 0x180, 0x181, 0x189, 0x18a, 0x18b, 0x193, 0x194, 0x195, 0x196, 0x197, 0x198,
-    0x199, 0x19a, 0x1a1, 0x1a2, 0x1a3, 0x1a7, 0x1a8, 0x1a9, 0x1aa, 0x1b1, 0x1b3, 0x1c8};
-static const uint16_t writes_two[] = {0x00b, 0x00c, 0x00d, 0x010, 0x01c, 0x01d, 0x01e, 0x01f, 0x02a,
-                                      0x034, 0x048, 0x08c, 0x090, 0x097, 0x09c, 0x09d, 0x09e, 0x09f};
+    0x199, 0x19a, 0x1a1, 0x1a2, 0x1a3, 0x1a7, 0x1a8, 0x1a9, 0x1aa, 0x1b1, 0x1b3, 0x1c8, 0x18d, 0x1e3, 0x0a6};
+static const uint16_t writes_two[] = {0x00b, 0x00c, 0x00d, 0x010, 0x01c, 0x01d, 0x01e, 0x01f, 0x02a, 0x034,
+                                      0x048, 0x053, 0x085, 0x08c, 0x090, 0x097, 0x09c, 0x09d, 0x09e, 0x09f};
 static const uint16_t writes_any[] = {0x004, 0x084};
 /* Their results are uniform predicates although their operands are not all uniform registers. */
 static const uint16_t writes_uniform[] = {0x086, 0x1c8};
@@ -323,10 +394,10 @@ static void decode_predicates(struct cs_instruction *in)
 
 static const struct cs_opcode *find_opcode(const struct cs_family *family, unsigned code)
 {
-    const struct cs_opcode *row = family->additions ? &family->additions[code] : NULL;
-    if (!row || !row->name[0])
-        row = &cs_opcodes_common[code];
-    return row->name[0] ? row : NULL;
+    for (size_t i = 0; i < sizeof family->tables / sizeof *family->tables && family->tables[i]; i++)
+        if (family->tables[i][code].name[0])
+            return &family->tables[i][code];
+    return NULL;
 }
 
 void cs_decode(const struct cs_family *family, const uint8_t *p, struct cs_instruction *in)
@@ -338,7 +409,7 @@ void cs_decode(const struct cs_family *family, const uint8_t *p, struct cs_instr
     in->form = (uint8_t)bits(in, 9, 3);
     in->guard = (uint8_t)bits(in, 12, 3);
     in->guard_negated = bits(in, 15, 1);
-    in->destination = CS_RZ;
+    in->destination = in->destination_more = CS_RZ;
     in->opcode = find_opcode(family, in->code);
     if (!in->opcode) {
         in->destination = (uint8_t)bits(in, 16, 8);
@@ -348,6 +419,8 @@ void cs_decode(const struct cs_family *family, const uint8_t *p, struct cs_instr
     }
     decode_predicates(in);
     decode_operands(family, in);
+    if (in->opcode->width == CS_WIDTH_WIDE_BIT_80 && in->form == FORM_A_C_IMMEDIATE)
+        in->b.value = (uint32_t)bits(in, 24, 32); /* the lower half of 64 bits */
     if (in->opcode->width != CS_WIDTH_0) {
         decode_width(family, in);
         in->destination_uniform = in->opcode->to_uniform;

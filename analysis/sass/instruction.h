@@ -78,7 +78,11 @@ enum cs_width {
     CS_WIDTH_2_TO_4, /* at least two, at most four */
     CS_WIDTH_4_TO_8,
     CS_WIDTH_0_TO_2,
-    CS_WIDTH_0_TO_4
+    CS_WIDTH_0_TO_4,
+    CS_WIDTH_WIDE_BIT_73, /* two with .64, which is this bit */
+    CS_WIDTH_WIDE_BIT_80,
+    CS_WIDTH_WIDE_FORM,    /* two with .64, which has forms of its own */
+    CS_WIDTH_TENSOR_MEMORY /* shape at bit 81, repetitions at 83 */
 };
 
 /* Which operands there are and where they come from. */
@@ -91,18 +95,21 @@ enum cs_operands {
     CS_OPERANDS_ABC, /* by form */
     CS_OPERANDS_LEA, /* ABC where C is only there for some modifiers */
     CS_OPERANDS_SHFL,
-    CS_OPERANDS_MMA,       /* A, B, C: registers */
-    CS_OPERANDS_GMMA,      /* A register or descriptor, B descriptor, C register */
-    CS_OPERANDS_CONSTANT,  /* a constant, indexed by A */
-    CS_OPERANDS_ADDRESS,   /* A address */
-    CS_OPERANDS_STORE,     /* A address, B data */
-    CS_OPERANDS_CAS,       /* A address, B and C data */
-    CS_OPERANDS_ASYNC,     /* A global address, C shared address */
-    CS_OPERANDS_UNIFORM_AB /* uniform registers at 24 and 32 */
+    CS_OPERANDS_MMA,              /* A, B, C: registers */
+    CS_OPERANDS_GMMA,             /* A register or descriptor, B descriptor, C register */
+    CS_OPERANDS_CONSTANT,         /* a constant, indexed by A */
+    CS_OPERANDS_ADDRESS,          /* A address */
+    CS_OPERANDS_STORE,            /* A address, B data */
+    CS_OPERANDS_CAS,              /* A address, B and C data */
+    CS_OPERANDS_ASYNC,            /* A global address, C shared address */
+    CS_OPERANDS_UNIFORM_AB,       /* uniform registers at 24 and 32 */
+    CS_OPERANDS_ADDRESS_32_BYTES, /* A address; the result's other half is where bit 64 says */
+    CS_OPERANDS_STORE_32_BYTES,   /* A address, B and C halves of the data */
+    CS_OPERANDS_TENSOR_MEMORY     /* an address of tensor memory at 32; data that is stored at 64 */
 };
 
 struct cs_opcode {
-    char name[14];
+    char name[16];
     uint8_t action, width, operands, space;
     bool uniform;    /* operands are uniform registers */
     bool to_uniform; /* the result is in one */
@@ -136,6 +143,8 @@ struct cs_instruction {
     bool destination_uniform;
     uint8_t destination;       /* register; the zero register writes nothing */
     uint8_t count, count_most; /* registers that it writes for certain, and at most */
+    uint8_t destination_more;  /* loads of 32 bytes: as many registers from here on; else the zero register */
+    bool wide;                 /* .64: operands and result are pairs */
     uint8_t access_words;      /* memory: registers' worth of data, 0 where less than one */
     bool uniform_address;      /* memory: a uniform register pair is added to the address... */
     bool narrow_address;       /* ...and A is 32 bits wide */
@@ -147,10 +156,11 @@ struct cs_instruction {
 
 /* What differs between architectures in decoding. */
 struct cs_family {
-    uint32_t from; /* first architecture */
+    uint32_t from, to; /* architectures */
     uint8_t uniform_bits, uniform_zero;
-    bool split_jump;                   /* the low 8 bits of a jump's distance are at bit 16 */
-    const struct cs_opcode *additions; /* 512 rows that go before the common ones; NULL: none */
+    bool descriptors;                  /* memory instructions may name one */
+    bool split_jump;                   /* the low 8 bits of a jump's distance are at bit 16; new types of atomics */
+    const struct cs_opcode *tables[4]; /* the first that has a row for an operation tells */
 };
 
 /* The family of an architecture; NULL for one whose encoding is not known. */
@@ -163,6 +173,7 @@ void cs_decode(const struct cs_family *family, const uint8_t *p, struct cs_instr
 bool cs_instruction_conditional(const struct cs_instruction *instruction);
 
 /* Tables: 512 rows by operation; a row without name is unused. */
-extern const struct cs_opcode cs_opcodes_common[512], cs_opcodes_sm90[512];
+extern const struct cs_opcode cs_opcodes_common[512], cs_opcodes_sm70[512], cs_opcodes_sm90[512], cs_opcodes_sm100[512],
+    cs_opcodes_sm120[512];
 
 #endif

@@ -43,6 +43,9 @@ static const struct {
     {0, 89, 0x44, CS_ATOM_PARAMETER_ADDRESS, CS_KNOW_NOTHING},
     {90, 99, 0x198, CS_ATOM_PARAMETER_ADDRESS, CS_KNOW_NOTHING}, /* generic address of the first parameter */
     {90, 99, 0x19c, CS_ATOM_PARAMETER_ADDRESS, CS_KNOW_NOTHING},
+    {100, 121, 0x37c, CS_ATOM_DIRECT_END, CS_KNOW_STACK},
+    {100, 121, 0x348, CS_ATOM_PARAMETER_ADDRESS, CS_KNOW_NOTHING}, /* of the first parameter */
+    {100, 121, 0x34c, CS_ATOM_PARAMETER_ADDRESS, CS_KNOW_NOTHING},
 };
 
 static struct cs_value driver_word(struct cs_flow *flow, uint32_t offset)
@@ -138,7 +141,8 @@ static cs_set parameter_table(struct cs_flow *flow, struct cs_value index, uint3
 static void load_constant(struct cs_flow *flow, struct cs_value *state, const struct cs_instruction *in)
 {
     struct cs_value index = cs_flow_operand(flow, state, &in->a, 0);
-    bool segmented = in->code == 0x182 && (in->high >> 14 & 3) != 0; /* the index carries a bank number */
+    bool segmented =
+        (in->code == 0x182 || in->code == 0x1ac) && (in->high >> 14 & 3) != 0; /* the index carries a bank number */
     for (unsigned i = 0; i < in->count_most; i++) {
         uint32_t offset = in->b.value + 4 * i;
         struct cs_value value;
@@ -339,6 +343,15 @@ static cs_set parameters_behind(struct cs_flow *flow, const struct cs_instructio
     return found;
 }
 
+/* The other half of a load of 32 bytes. */
+static void write_more(struct cs_flow *flow, struct cs_value *state, const struct cs_instruction *in, unsigned i,
+                       struct cs_value value)
+{
+    struct cs_instruction more = *in;
+    more.destination = in->destination_more;
+    cs_flow_write(flow, state, &more, i, value);
+}
+
 static void load(struct cs_flow *flow, struct cs_value *state, uint32_t index)
 {
     const struct cs_instruction *in = &flow->instructions[index];
@@ -361,6 +374,7 @@ static void load(struct cs_flow *flow, struct cs_value *state, uint32_t index)
                 value.knowledge = CS_KNOW_BOUND, value.k = size == 0 ? UINT8_MAX : UINT16_MAX;
         }
         cs_flow_write(flow, state, in, i, value);
+        write_more(flow, state, in, i, value);
     }
 }
 
@@ -398,7 +412,7 @@ static void store(struct cs_flow *flow, struct cs_value *state, uint32_t index, 
     struct address address = address_of(flow, state, in);
     record(flow, index, access, false, address);
     publish(flow, state, in, &in->b);
-    if (in->opcode->operands == CS_OPERANDS_CAS)
+    if (in->opcode->operands == CS_OPERANDS_CAS || in->opcode->operands == CS_OPERANDS_STORE_32_BYTES)
         publish(flow, state, in, &in->c);
     if (in->opcode->space == CS_SPACE_GENERIC && may_be_window(flow, address)) {
         for (unsigned i = 0; i < data_words(in); i++) {

@@ -1,16 +1,7 @@
 /*
  * opcodes.c - the operations that sm_80 to sm_89 have, and which later architectures share. Read-only data.
  */
-#include "analysis/sass/instruction.h"
-
-#define ROW(code, name, action, width, operands)                                                                       \
-    [code] = {name, CS_DO_##action, CS_WIDTH_##width, CS_OPERANDS_##operands, CS_SPACE_NONE, false, false}
-#define UNIFORM(code, name, action, width, operands)                                                                   \
-    [code] = {name, CS_DO_##action, CS_WIDTH_##width, CS_OPERANDS_##operands, CS_SPACE_NONE, true, true}
-#define TO_UNIFORM(code, name, action, width, operands)                                                                \
-    [code] = {name, CS_DO_##action, CS_WIDTH_##width, CS_OPERANDS_##operands, CS_SPACE_NONE, false, true}
-#define MEMORY(code, name, action, width, operands, space)                                                             \
-    [code] = {name, CS_DO_##action, CS_WIDTH_##width, CS_OPERANDS_##operands, CS_SPACE_##space, false, false}
+#include "analysis/sass/opcodes.h"
 
 const struct cs_opcode cs_opcodes_common[512] = {
     ROW(0x001, "PMTRIG", NOTHING, 0, NONE),

@@ -247,6 +247,37 @@ static struct cs_value add_three(struct cs_flow *flow, struct cs_value *state, c
     return with_carry(cs_flow_add(flow, sum, term(flow, state, &in->c, word, extended)), extended);
 }
 
+/* Both results first: the destination may be among the operands. */
+static void add_pairs(struct cs_flow *flow, struct cs_value *state, const struct cs_instruction *in)
+{
+    struct cs_value low = add_three(flow, state, in, 0, false), high = add_three(flow, state, in, 1, false);
+    cs_flow_write(flow, state, in, 0, low);
+    cs_flow_write(flow, state, in, 1, with_carry(high, true));
+}
+
+/* The upper half of a 64-bit immediate is a number like any other. */
+static void move(struct cs_flow *flow, struct cs_value *state, const struct cs_instruction *in)
+{
+    const struct cs_operand *from = in->b.kind == CS_OPERAND_NONE ? &in->a : &in->b;
+    struct cs_value low = cs_flow_operand(flow, state, from, 0), high = nothing;
+    if (from->kind != CS_OPERAND_IMMEDIATE)
+        high = cs_flow_operand(flow, state, from, 1);
+    cs_flow_write(flow, state, in, 0, low);
+    if (in->wide)
+        cs_flow_write(flow, state, in, 1, high);
+}
+
+static void select_one(struct cs_flow *flow, struct cs_value *state, const struct cs_instruction *in)
+{
+    struct cs_value chosen[2];
+    for (unsigned i = 0; i < 2; i++)
+        chosen[i] =
+            cs_flow_join(flow, cs_flow_operand(flow, state, &in->a, i), cs_flow_operand(flow, state, &in->b, i));
+    cs_flow_write(flow, state, in, 0, chosen[0]);
+    if (in->wide)
+        cs_flow_write(flow, state, in, 1, chosen[1]);
+}
+
 /* The low half of a product. */
 static struct cs_value multiply(struct cs_flow *flow, struct cs_value a, struct cs_value b)
 {
@@ -404,20 +435,18 @@ static void transfer(struct cs_flow *flow, struct cs_value *state, uint32_t inde
     case CS_DO_MANGLE:
         return mangle_operands(flow, state, in);
     case CS_DO_MOVE:
-        return cs_flow_write(flow, state, in, 0,
-                             cs_flow_operand(flow, state, in->b.kind == CS_OPERAND_NONE ? &in->a : &in->b, 0));
+        return move(flow, state, in);
     case CS_DO_SHUFFLE:
         return cs_flow_write(flow, state, in, 0, cs_value_of(cs_flow_operand(flow, state, &in->a, 0).set));
     case CS_DO_SELECT:
-        return cs_flow_write(
-            flow, state, in, 0,
-            cs_flow_join(flow, cs_flow_operand(flow, state, &in->a, 0), cs_flow_operand(flow, state, &in->b, 0)));
+        return select_one(flow, state, in);
     case CS_DO_ADD:
-        extended = in->code != 0x036 && field(in, 74, 1);
+        if (in->wide)
+            return add_pairs(flow, state, in);
+        extended = in->opcode->operands == CS_OPERANDS_ABC && field(in, 74, 1);
         return cs_flow_write(flow, state, in, 0, add_three(flow, state, in, 0, extended));
     case CS_DO_ADD64:
-        cs_flow_write(flow, state, in, 1, with_carry(add_three(flow, state, in, 1, false), true));
-        return cs_flow_write(flow, state, in, 0, add_three(flow, state, in, 0, false));
+        return add_pairs(flow, state, in);
     case CS_DO_MAD:
         return multiply_add(flow, state, in);
     case CS_DO_MAD_WIDE:

@@ -36,6 +36,8 @@ static void print_instruction(const char *section, size_t offset, const struct c
     printf("%s %zx %s", section, offset, in->opcode ? in->opcode->name : "?");
     if (in->count_most > 0)
         print_register(in->destination_uniform, in->destination);
+    if (in->destination_more != CS_RZ)
+        print_register(false, in->destination_more);
     print_operand(&in->a);
     if (in->uniform_address)
         print_register(true, in->uniform_register);
