@@ -17,7 +17,7 @@ enum {
     FORM_A_C_UNIFORM = 7
 };
 
-enum { CS_CODE_LDCU = 0x1ac, CS_CODE_LDGMC = 0x1a5 };
+enum { CS_CODE_ST = 0x185, CS_CODE_LDCU = 0x1ac, CS_CODE_LDGMC = 0x1a5 };
 
 static const struct cs_family families[] = {
     {120, 121, 8, 255, true, true, {cs_opcodes_sm120, cs_opcodes_sm100, cs_opcodes_sm90, cs_opcodes_common}},
@@ -151,10 +151,11 @@ static void decode_uniform_address(const struct cs_family *family, struct cs_ins
 static void decode_address(const struct cs_family *family, struct cs_instruction *in)
 {
     static const uint8_t words[8] = {0, 0, 0, 0, 1, 2, 4, 8};
+    bool wide_offset = in->code == CS_CODE_ST && in->form == FORM_A_B_C && !family->descriptors; /* data at 64 */
     in->a = at_register(family, in, 24, in->opcode->uniform);
     if (in->opcode->operands == CS_OPERANDS_ASYNC)
         in->c = at_register(family, in, 16, false);
-    else if (in->opcode->action == CS_DO_STORE && in->form == FORM_A_B_C && !family->descriptors && !bits(in, 32, 8))
+    else if (wide_offset)
         in->b = at_register(family, in, 64, false);
     else if (in->opcode->operands != CS_OPERANDS_ADDRESS && in->form != FORM_A_C_UNIFORM) /* ATOMS.POPC has no data */
         in->b = at_register(family, in, 32, in->opcode->operands == CS_OPERANDS_UNIFORM_AB);
@@ -162,7 +163,7 @@ static void decode_address(const struct cs_family *family, struct cs_instruction
         in->c = at_register(family, in, 64, false);
     if (in->opcode->operands == CS_OPERANDS_UNIFORM_AB)
         return;
-    in->offset = (int32_t)extend(bits(in, 40, 24), 24);
+    in->offset = wide_offset ? (int32_t)bits(in, 32, 32) : (int32_t)extend(bits(in, 40, 24), 24);
     in->access_words = words[bits(in, 73, 3)];
     decode_uniform_address(family, in);
 }
