@@ -458,6 +458,16 @@ KERNEL through_function_pointer(float *to, const float *from)
 }
 
 // ---- memory that is not global ----
+KERNEL generic_store(float *to, const float *from, int n)
+{
+    __shared__ float tile[256];
+    float *p = n > 4 ? tile + n : to; // a generic address
+    float value = from[threadIdx.x];
+    p[4] = value;
+    __syncthreads();
+    to[0] = tile[threadIdx.x];
+}
+
 KERNEL generic_shared(float *to, const float *from, int n)
 {
     __shared__ float tile[128];
